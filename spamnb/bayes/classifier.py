@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Classifier(Likelihood):
-    """Scores messages by totals and counts of tokens; without `counts`, `totals` must have both."""
+    """Scores messages by counts of tokens and by totals; without `counts`, `totals` must be a CountTable."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ def with_evidence(scorer: FeatureScorer, features: "FeatureSet") -> Score:
 
 
 class Scorers:
-    """Scorers of messages that share the same counts, one for each thread."""
+    """Scores messages on several threads, each with a scorer of its own; all scorers use the same counts."""
 
     def __init__(self, classifier: Classifier, settings: "Any", are_for_many: bool = False) -> None:
         """Prepare to score mail tokenized with `settings`; `are_for_many`: weigh all grams beforehand."""
@@ -81,7 +81,7 @@ class Scorers:
         return [Score(self.labels, joint, [], parts) for joint, parts in found]
 
     def _take(self) -> FeatureScorer:
-        """Return a scorer that no other thread uses; a scorer that fails is not used again."""
+        """Return a scorer that no other thread uses; unless scoring fails, put it back into `idle` later."""
         try:
             return self.idle.pop()
         except IndexError:

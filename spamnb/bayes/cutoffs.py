@@ -65,7 +65,7 @@ def not_spam(labels: Sequence[str]) -> str:
 
 
 def spam_scores(labels: Sequence[str], joints: Iterable[Sequence[float]]) -> list[float]:
-    """Return for each message how far spam is ahead of the best other label; `joints`: log-joints."""
+    """Return how far spam is ahead of the best other label, by message; `joints`: log P(label, message)."""
     spam = labels.index(SPAM)
     if len(labels) == 2:
         return [row[spam] - row[1 - spam] for row in joints]
@@ -75,9 +75,9 @@ def spam_scores(labels: Sequence[str], joints: Iterable[Sequence[float]]) -> lis
 def leads_among_others(
     labels: Sequence[str], label_indices: Iterable[int], joints: Iterable[Sequence[float]]
 ) -> list[float]:
-    """Return for each message how far its label is ahead of the best other label, spam left out.
+    """Return for each message how far its own label is ahead of the best other label except spam.
 
-    The result is NaN for spam, and if only one label exists besides spam.
+    NaN for a message that is spam, and for every message if only one label exists besides spam.
     """
     others = [place for place, label in enumerate(labels) if label != SPAM]
     if len(others) < 2:
@@ -91,7 +91,7 @@ def leads_among_others(
 def margin(leads: Iterable[float], count: int, scale: float = SCALE) -> float:
     """Choose how far a label (not spam) must be ahead of the others, so that few messages are misfiled.
 
-    `leads`: how far messages' own labels are ahead, or NaN; `count`: how many messages are not spam.
+    `leads`: how far each message's own label is ahead, or NaN; `count`: how many messages are not spam.
     """
     known = in_order(lead for lead in leads if lead == lead)
     if len(known) < MIN_SCORED:
@@ -129,13 +129,13 @@ def cutoffs(
     unscored: tuple[int, int] = (0, 0),
     scale: float = SCALE,
 ) -> Cutoffs:
-    """Choose the lowest spam cutoff and the highest ham cutoff that lose no more mail than is accepted.
+    """Choose the lowest spam cutoff and the highest ham cutoff that lose at most these shares of the mail.
 
-    `unscored`: how many more ham and spam were learned, whose scores are unknown; `scale`: the `score_scale`
-    of the view.
+    `unscored`: the numbers of learned ham and learned spam whose scores are unknown; `scale`: the result of
+    `score_scale`.
 
-    A message without evidence scores 0 and is always unsure, as is one with little evidence. A message that
-    scores lower than nearly all spam, but far higher than ham, is like neither and also unsure.
+    A message without evidence scores 0 and is always unsure; so is a message with little evidence. A message
+    with a score below nearly all spam, but far above ham, is like neither of them and also unsure.
     """
     ham, spam = in_order(ham), in_order(spam)
     if min(len(ham), len(spam)) < MIN_SCORED:
@@ -163,9 +163,9 @@ def measured(
 
 
 def score_scale(view: View) -> float:
-    """Return the weight of a token that only one learned message has.
+    """Return the unit for random deviations of scores: the weight of a token of only one learned message.
 
-    With grams, mail of a new kind scores farther from 0, since chance deviations add up.
+    With grams, the unit is larger, because the random deviations of words and of grams add up.
     """
     scale = log(1 + 1 / float(view.smoothing)) if view.smoothing else SCALE
     return sqrt(1 + SHARE_OF_GRAMS**2) * scale if view.grams else scale
@@ -180,7 +180,7 @@ def _spam_cutoff(ham: Scores, spam: Scores, ham_loss: float, more: int, scale: f
 def spam_caught(ham: Scores, spam: Scores, ham_loss: float, growth: float = 1, scale: float = SCALE) -> float:
     """Estimate from sorted scores the share of spam caught if the share `ham_loss` of ham may be lost.
 
-    `growth`: how many times as much mail to assume; a word that only spam has then weighs log(growth) more.
+    `growth`: how many times more mail is assumed; a word that only spam has then weighs log(growth) more.
     """
     ham, spam = rightly_filed(ham, spam)
     more = log(growth)
@@ -192,9 +192,9 @@ def spam_caught(ham: Scores, spam: Scores, ham_loss: float, growth: float = 1, s
 def misfiled_shares(
     labels: Sequence[str], messages: Sequence[int], scored: Iterable[Scored]
 ) -> tuple[float, float]:
-    """Estimate two shares of misfiled mail: of other mail filed as spam, and of spam filed as other mail.
+    """Estimate the share of other mail that is filed as spam, and the share of spam filed as other mail.
 
-    `messages`: how many messages each label has; the scores may be those of only some of them.
+    `messages`: how many messages each label has; `scored` may have only some of these.
     """
     both = ham_and_spam(labels, scored)
     if not min(map(len, both)):
@@ -215,7 +215,7 @@ def rightly_filed(ham: Scores, spam: Scores) -> tuple[Scores, Scores]:
 def limits_of_rightly_filed(ham: Scores, spam: Scores) -> tuple[float, float]:
     """Return the score above which ham looks misfiled, and the score below which spam does.
 
-    Each limit depends on the scores of the other label's rightly filed mail, so both are found in turns.
+    Each limit depends on the other label's rightly filed mail, so the two limits are corrected in turns.
     """
     limits = inf, -inf
     if min(len(ham), len(spam)) < ENOUGH_TO_SUSPECT:
@@ -235,11 +235,11 @@ def limits_of_rightly_filed(ham: Scores, spam: Scores) -> tuple[float, float]:
 def _highest_of_label(scores: Scores, others: Scores, deviations: float) -> float:
     """Return the score above which a label's messages are probably misfiled; infinity if none are.
 
-    Misfiled messages have scores like `others`: above any score lies the same share of both. A label's own
-    hard messages lie between the two labels, and not among the higher half of `others`: if no message is
-    there, none is misfiled. Else the messages above the lowest quarter of `others` are three quarters of the
-    misfiled ones, or more by some standard `deviations`. The score is the one with the fewest mistakes:
-    misfiled messages at or below it, and own ones above it.
+    Misfiled messages are assumed to score like `others`, the other label's mail. Rightly filed messages
+    score lower, even hard ones: if no message scores in the higher half of `others`, none is misfiled.
+    Otherwise the messages above the lowest quarter of `others` are taken for three quarters of the misfiled
+    ones, plus some standard `deviations`. The returned score makes the fewest mistakes, which are misfiled
+    messages at or below it, and rightly filed ones above it.
     """
     if not scores[-1] > quantile(others, 0.5):
         return inf
@@ -251,10 +251,10 @@ def _highest_of_label(scores: Scores, others: Scores, deviations: float) -> floa
 
 
 def highest_score(scores: Scores, others: Scores, loss: float, scale: float = SCALE, more: int = 0) -> float:
-    """Return the lowest score that at most the share `loss` of a label's mail exceeds, by two estimates.
+    """Return the score that at most the share `loss` of a label's mail exceeds, the higher of two estimates.
 
-    One is for mail like the learned mail, one for mail of a new kind. `others`: the scores of the other
-    label, which show how high scores can be; `more`: messages learned besides these, with similar scores.
+    One is for mail like the learned mail, the other for mail of a new kind. `others`: scores of the other
+    label, which show how high scores can be; `more`: learned messages besides these, with similar scores.
     """
     loss = max(loss, MIN_LOSS)
     unmet = max(quantile(scores, 1 - TAIL_SHARE), 0.0) + _above_unmet(len(scores) + more, loss, scale)
@@ -265,7 +265,7 @@ def highest_of_learned_kinds(scores: Scores, end: float, loss: float) -> float:
     """Return the score that the share `loss` of mail exceeds, given sorted scores of similar mail.
 
     The highest twentieth of the scores is taken to fall off like (1 - x)^power on [0, 1], down to nothing at
-    `end` or the highest score; the power follows from the mean of that twentieth.
+    `end`, or at the highest score if that is higher; the power follows from the mean of that twentieth.
     """
     count = len(scores)
     size = min(max(FEWEST_IN_TAIL, int(TAIL_SHARE * count)), count - 1)
@@ -279,7 +279,7 @@ def highest_of_learned_kinds(scores: Scores, end: float, loss: float) -> float:
 
 
 def _above_unmet(count: int, loss: float, scale: float) -> float:
-    """Return how far above the mean of new kinds of mail only the share `loss` of all mail scores.
+    """Return how far a cutoff must be above the mean score of new kinds of mail to lose the share `loss`.
 
     After `count` messages, the next one is of a new kind with probability 1 / (count + 1) (Laplace).
     """
@@ -296,7 +296,7 @@ def calibrated(ham: Iterable[float], spam: Iterable[float]) -> Calibration:
 
 
 def quantile(ordered: Scores, share: float) -> float:
-    """Return the value that is above a given share of sorted values, interpolated between two of them."""
+    """Return the value below which the given share of sorted values lies, interpolated if necessary."""
     place = share * (len(ordered) - 1)
     before = int(place)
     low, high, way = ordered[before], ordered[min(before + 1, len(ordered) - 1)], place - before

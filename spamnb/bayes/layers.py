@@ -19,12 +19,12 @@ ENOUGH_ALONE = 500
 
 
 def layers_of(own: int, base: int, is_imported: bool = False) -> tuple[bool, bool]:
-    """Return whether the model judges, and whether its base does, by the messages of their smallest labels.
+    """Return whether the model judges, and whether its base does.
 
-    With few messages in the model the base judges alone, then both together; with as many as in the base, the
-    model alone. Imported counts are never added to others: they lack tokens that bogofilter does not read,
-    which would seem to be in the model's mail only: with 12 ham and 500 spam added to imported counts, 10 %
-    of the ham was lost.
+    With few messages in the model, the base judges alone; with more, both judge together; with as many as in
+    the base, the model judges alone. Imported counts are never added to others, because bogofilter does not
+    read some tokens, which would seem to be in the model's mail only: with 12 ham and 500 spam added to
+    imported counts, 10 % of the ham was lost. `own`, `base`: how many messages the smallest label has.
     """
     if is_imported:
         is_own = own >= min(ENOUGH_ALONE, base)

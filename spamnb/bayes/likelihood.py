@@ -38,7 +38,7 @@ LOG_TINY = log(1e-300)  # log 0 where a mean is taken: with -inf one word would 
 class Likelihood:
     """Computes P(token | label) from the totals of a table, in the way that a view describes.
 
-    All scoring uses this class: of one message or many, left out of the counts or not, and online.
+    All scoring uses this class, of one message or many, also if the message's own counts are left out.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class Likelihood:
 
     @property
     def bias(self) -> float:
-        """The log-odds of spam, or of the second label, before any token is seen.
+        """The log-odds of spam before any token is seen; without a label spam, those of the second label.
 
         With a textbook's view of two labels, a message has log-odds of bias + Σ times · weight(token's row).
         """
@@ -129,7 +129,7 @@ class Likelihood:
         return self.log_odds(self.weights(row))
 
     def log_odds(self, values: list[float]) -> float:
-        """Return how far spam, or else the second label, is ahead of the other label in these values."""
+        """Return how far spam is ahead of the other label in these values; without spam, the second label."""
         if self.label_count != 2 or self.view.damping is not None:
             raise ValueError("a model is linear only with two labels and a view without damping")
         return lead_of(values, self.labels.index(SPAM) if SPAM in self.labels else 1)

@@ -54,7 +54,7 @@ class Score:
         return Score([*self.labels[:k], *self.labels[k + 1 :]], [*self.joint[:k], *self.joint[k + 1 :]], [])
 
     def lead_among_others(self, label: str) -> float:
-        """Return how far a label is ahead of the best other label except spam; NaN if there is none."""
+        """Return a label's lead over the best other label except spam; NaN for spam, or if none is left."""
         if label == SPAM or SPAM not in self.labels or len(self.labels) <= 2:
             return nan
         return self.without(SPAM).of(label)
@@ -101,10 +101,10 @@ class Evidence:
 
 
 class Cutoffs:
-    """Two limits: a score up to `ham` is ham, from `spam` on it is spam, and between the two it is unsure.
+    """Two scores: up to `ham`, a message is ham; from `spam` on, it is spam; between the two, it is unsure.
 
     A message that would be ham is also unsure if its head or body favours spam by more than `contradiction`.
-    Of several labels that are not spam, one must lead the others by `margin`.
+    If several labels are not spam, the best must lead the others by `margin`; otherwise none is chosen.
     """
 
     __slots__ = ("contradiction", "ham", "margin", "spam")
@@ -231,9 +231,9 @@ def spamassassin_score(score: float, cutoffs: Cutoffs | None) -> float:
 
 
 def verdict_of(score: Score, cutoffs: Cutoffs | None, calibration: Calibration | None) -> Verdict:
-    """Return the verdict for a score, by the cutoffs; without cutoffs or a label spam, the best label.
+    """Return the verdict for a score by the cutoffs; without cutoffs, or a label spam, the best label wins.
 
-    Score and probability of the verdict are those of spam if it is a label, else those of the best label.
+    Score and probability of the verdict are those of spam; without a label spam, those of the best label.
     """
     if SPAM in score.labels and len(score.labels) > 1:
         return _verdict_on_spam(score, cutoffs, calibration)
@@ -287,7 +287,7 @@ def is_undecided(joint: list[float]) -> bool:
 
 
 def posterior_of(joint: list[float]) -> list[float]:
-    """Turn log-joints into probabilities of the labels; if no label is possible, all get the same."""
+    """Turn log-joints into probabilities of the labels; if no label is possible, all are equally likely."""
     if len(joint) == 1:
         return [1.0]
     top = max(joint)

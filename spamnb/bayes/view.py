@@ -19,7 +19,7 @@ GLOBAL = "global"  # smoothing by num(w)/num in place of a constant ε
 
 
 class View:
-    """A way to read a table of counts: event model, smoothing, prior, and which tokens are evidence."""
+    """A formula from counts to probabilities: event model, smoothing, prior, which tokens are evidence."""
 
     __slots__ = (
         "damping",
