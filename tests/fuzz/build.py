@@ -31,7 +31,7 @@ MEMORY = Path("spamnb/core/memory.pyx")
 # Each piece of an arena is watched by itself, and nothing in it is used after it is cleared.
 WATCHED = {
     "    size = (size + 15) & ~<Size>15\n": "    add_block(arena, size)\n",
-    "MAX_KEPT = 1 << 22": "MAX_KEPT = -1",
+    "MAX_KEPT = 1 << 22": "MAX_KEPT = 0",
 }
 
 
