@@ -5,7 +5,7 @@
 # content is trusted, as anybody who can send a pickle can run any code.
 
 cdef enum:
-    HEAD_SIZES = 6  # numbers that packed rows begin with
+    HEAD_SIZES = 6  # how many numbers packed rows begin with
     PACKED_ARRAYS = 12
 
 
@@ -13,7 +13,7 @@ cdef class MessageRows:
     """The features, hashes and dates of many messages, which are numbered from 0."""
 
     cdef Rows it
-    cdef int32_t *places  # number in a `CountTable` of each entry; -1 if its message was not added there; or NULL
+    cdef int32_t *places  # each entry's number in a `CountTable`; -1 if its message was not added to it; NULL: unknown
     cdef Size place_end  # all places are below this
     cdef object owner  # `identity` of that table
     cdef bint stores_places  # `keeps_places`
@@ -30,7 +30,7 @@ cdef class MessageRows:
 
     @property
     def keeps_places(self):
-        """Whether to store, for each token and pair, the number of its entry in the first table that it is added to."""
+        """Whether to store the entry numbers that tokens and pairs have in the first table to which they are added."""
         return self.stores_places
 
     @keeps_places.setter
@@ -48,7 +48,7 @@ cdef class MessageRows:
 
     @property
     def dates(self):
-        """The Date header of each message as written there; "" for a message without one."""
+        """The unchanged Date header of each message; "" for a message without this header."""
         cdef Size n, start, end
         cdef list dates = []
         for n in range(self.it.messages):
@@ -71,7 +71,7 @@ cdef class MessageRows:
 
     @property
     def sizes(self):
-        """How many bytes each message would use in an object that `chosen` returns, as an array of 64-bit numbers."""
+        """For each message, how many bytes a copy made by `chosen` needs, as an array of 64-bit numbers."""
         cdef Size n, of_entry = sizeof(uint64_t) + sizeof(uint16_t) + sizeof(uint8_t) + sizeof(int32_t)
         cdef Column sizes = new_column(self.it.messages * sizeof(int64_t))
         cdef int64_t *size = <int64_t *>sizes.at
@@ -81,7 +81,7 @@ cdef class MessageRows:
         return sizes
 
     def entries(self, Size message):
-        """Return the tokens and pairs of a message: (fingerprint, occurrences or 0 for a pair, HEAD or BODY)."""
+        """List a message's tokens and pairs as (fingerprint, occurrences, HEAD or BODY); a pair has 0 occurrences."""
         cdef Size n
         if not 0 <= message < self.it.messages:
             raise IndexError("no message has this number")
@@ -91,7 +91,7 @@ cdef class MessageRows:
         ]
 
     def grams(self, Size message):
-        """Return the gram counters of a message, which is given by its number."""
+        """Return the numbers of the counters for a message's grams; `message` is the message's number."""
         cdef Size n
         if not 0 <= message < self.it.messages:
             raise IndexError("no message has this number")
@@ -105,7 +105,7 @@ cdef class MessageRows:
         reserve(&self.it, 0, self.it.entries, 0, self.it.gram_count, self.it.date_ends[self.it.messages], False)
 
     def chosen(self, messages):
-        """Return the messages with these numbers, in this order, without texts, numeric features and dates."""
+        """Return a `MessageRows` of the messages with these numbers, without texts, numeric features and dates."""
         cdef Numbers wanted = Numbers(messages, sizeof(int64_t))
         cdef const int64_t *message = <const int64_t *>wanted.at
         cdef MessageRows rows = MessageRows()
@@ -129,7 +129,7 @@ cdef class MessageRows:
 
     @staticmethod
     def of(list messages not None):
-        """Return an object with these feature sets, one for each message; all hashes are 0, all dates empty."""
+        """Return a `MessageRows` with these feature sets, one for each message; all hashes are 0, all dates empty."""
         cdef MessageRows rows = MessageRows()
         cdef FeatureSet features
         make_message_room(&rows.it, len(messages))
@@ -142,7 +142,7 @@ cdef class MessageRows:
         return rows
 
     def extend(self, MessageRows more not None):
-        """Append the messages of `more`, without texts; stored entry numbers stay if they are of the same table."""
+        """Append the messages of `more`, without texts. Entry numbers stay only if both are of the same table."""
         cdef Rows *it = &self.it
         cdef Size entries = it.entries + more.it.entries, dates = it.date_ends[it.messages]
         cdef bint has_places = more.places is not NULL and (more.owner is self.owner or not it.entries)
@@ -165,7 +165,7 @@ cdef class MessageRows:
         append(it, &more.it, 0, more.it.messages, True)
 
     cdef int start_places(self, owner) except -1:
-        """Allocate memory for the numbers of entries in a table, whose `identity` is `owner`; all are -1 at first."""
+        """Allocate memory for entry numbers in the table whose `identity` is `owner`, and set all of them to -1."""
         free(self.places)
         self.places = NULL
         self.places = <int32_t *>memory_of(NULL, self.it.entries * sizeof(int32_t) + 1)
@@ -190,7 +190,7 @@ cdef int check_below(const int64_t *numbers, Size count, int64_t limit) except -
 cdef int reserve(
     Rows *rows, Size messages, Size entries, Size letters, Size grams, Size dates, bint has_texts
 ) except -1 nogil:
-    """Set the sizes of all arrays to these numbers of items, which may be less than now, but not less than in use."""
+    """Grow or shrink all arrays to these numbers of items; no number may be lower than the items in use."""
     if entries > MAX_INT32 or letters > MAX_ENTRIES:
         with gil:
             raise OverflowError("too many words for one batch; read less mail at once")
@@ -213,9 +213,9 @@ cdef inline Size wider(Size room, Size needed) noexcept nogil:
 
 
 cdef void append(Rows *rows, const Rows *source, Size first, Size end, bint is_whole) noexcept nogil:
-    """Append the messages from `first` to `end` - 1 of `source`, without texts; the memory must be allocated.
+    """Append the messages from `first` to `end` - 1 of `source` to `rows`, without texts. The memory must be reserved.
 
-    `is_whole`: the range covers all of `source`, so that numeric features and dates are copied, too.
+    If `is_whole`, the range must be all of `source`; only then numeric features and dates are copied, too.
     """
     cdef Size n, start = source.starts[first], count = source.starts[end] - start
     cdef Size gram = source.gram_starts[first], grams = source.gram_starts[end] - gram

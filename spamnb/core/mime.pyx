@@ -40,11 +40,11 @@ cdef struct Delimiter:  # a line that separates the parts of a multipart
     Size before  # end of the text before it
     Size after  # start of the line behind it
     int depth  # number of its multipart in `open`; NOWHERE: there is no further delimiter
-    bint closes  # it ends its multipart
+    bint closes  # whether this line ends its multipart
 
 
 cdef int find_leaves(Walk *walk, Mail *mail, Size at) except -1 nogil:
-    """Find the parts that have no parts in them; the header block at offset `at` is that of the whole message."""
+    """Write all parts without parts of their own to `walk`; the message's own header block starts at offset `at`."""
     cdef Text content_type, declared, default = literal(b"text/plain")
     cdef HeaderBlock block
     cdef bint is_first = True, is_embedded = False
@@ -95,7 +95,7 @@ cdef int find_leaves(Walk *walk, Mail *mail, Size at) except -1 nogil:
 
 
 cdef int add_found(Walk *walk, Text content_type, HeaderBlock *head, Size end) except -1 nogil:
-    """Append a part, which has no parts in it and whose body ends at offset `end`."""
+    """Append a part without parts of its own to `walk.found`; the part's body ends at offset `end`."""
     cdef FoundLeaf *leaf
     walk.found = <FoundLeaf *>with_room(walk.mail.arena, walk.found, walk.count, &walk.room, sizeof(FoundLeaf))
     leaf = &walk.found[walk.count]
@@ -128,7 +128,7 @@ cdef int keep_largest(Walk *walk) except -1 nogil:
 # Types
 
 cdef int media_type(Arena *arena, Text declared, Text *result) except -1 nogil:
-    """Set `result` to the content type in a raw Content-Type, in lower case; to text/plain if it has no valid type."""
+    """Set `result` to the type in a raw Content-Type, in lower case; if there is no valid type in it, to text/plain."""
     cdef Text word
     cdef Size at = 0
     result[0] = literal(b"text/plain")
@@ -142,7 +142,7 @@ cdef bint is_message(Text content_type) noexcept nogil:
 
 
 cdef bint is_textual(Text content_type) noexcept nogil:
-    """Return whether a part with this content type is text; "" is text, too, for a message without headers."""
+    """Return whether a part with this content type is text; so is "", the content type of mail without headers."""
     return (starts_with(content_type, b"text/") or starts_with(content_type, b"message/") or not content_type.size
             or is_(content_type, b"application/xhtml+xml"))
 
@@ -150,7 +150,7 @@ cdef bint is_textual(Text content_type) noexcept nogil:
 # Header blocks
 
 cdef int next_block(Walk *walk, HeaderBlock *block, Size at) except -1 nogil:
-    """Read the header block at an offset; if it is longer than allowed, cut it at a line end."""
+    """Read the header block at offset `at` into `block`; a block that is longer than allowed is cut at a line end."""
     cdef Size limit = min(walk.mail.data.size, at + walk.header_left)
     read_block(walk.mail, block, at, limit)
     if block.body < 0:
@@ -163,7 +163,7 @@ cdef int next_block(Walk *walk, HeaderBlock *block, Size at) except -1 nogil:
 # Multiparts
 
 cdef int open_multipart(Walk *walk, Text declared, bint is_digest) except -2 nogil:
-    """Open the multipart with this raw Content-Type; return its number in `walk.open`, NOWHERE if it cannot be."""
+    """Add the multipart with this raw Content-Type to `walk.open`; return its index, or NOWHERE if it is not added."""
     cdef Parameters found
     cdef Text boundary, line
     read_parameters(walk.mail.arena, declared, &found)
@@ -182,11 +182,11 @@ cdef int open_multipart(Walk *walk, Text declared, bint is_digest) except -2 nog
 
 
 cdef Size next_part(Walk *walk, Size at, int *begins, Size *next) noexcept nogil:
-    """Return the end of the body that starts at an offset; close the multiparts that end there.
+    """Find the next part after the body at offset `at`, close multiparts that end before it, and return the body's end.
 
-    `begins`: number of the multipart whose next part begins after the body, NOWHERE if a multipart ends or there is
-    no delimiter. `next`: where the next part starts, NOWHERE if there is none. A delimiter of an outer multipart
-    closes the inner ones.
+    Sets `begins` to the number of the multipart whose next part follows the body (NOWHERE if a multipart ends or no
+    delimiter follows), and `next` to where the next part starts (NOWHERE if there is none). A delimiter of an outer
+    multipart closes the inner ones.
     """
     cdef Delimiter delimiter = next_delimiter(walk, at)
     cdef Size end = delimiter.before
@@ -202,7 +202,7 @@ cdef Size next_part(Walk *walk, Size at, int *begins, Size *next) noexcept nogil
 
 
 cdef Delimiter next_delimiter(Walk *walk, Size at) noexcept nogil:
-    """Return the next boundary line of any open multipart."""
+    """Return the next boundary line, from offset `at` on, of any open multipart."""
     cdef Text data = walk.mail.data, line, sought = literal(b"\n--")
     cdef Size feed = at - 1, stop, end
     cdef Delimiter found
@@ -236,7 +236,7 @@ cdef Delimiter next_delimiter(Walk *walk, Size at) noexcept nogil:
 
 
 cdef int depth_of(Walk *walk, Text line) noexcept nogil:
-    """Return the number of the open multipart whose boundary line this is; NOWHERE for any other line."""
+    """Return the number of the open multipart to which this boundary line belongs; NOWHERE for any other line."""
     cdef int depth
     for depth in range(walk.depth):
         if equal(walk.open[depth].line, line):

@@ -51,7 +51,7 @@ cdef inline uint64_t number_at(const Byte *at, int width) noexcept nogil:
 
 
 cdef uint32_t crc_of(const Byte *at, Size size, uint32_t crc) noexcept nogil:
-    """Return the CRC-32 of bytes; `crc` is that of the bytes before, or 0. It reads 16 bytes at a time."""
+    """Return the CRC-32 of bytes, read 16 at a time; `crc` is the CRC-32 of all bytes before them, or 0."""
     cdef uint32_t one, two, three, four
     cdef Byte[16] folded
     crc = ~crc
@@ -76,9 +76,9 @@ cdef uint32_t crc_of(const Byte *at, Size size, uint32_t crc) noexcept nogil:
 
 
 cdef Size record_of(const Byte *records, Size count, Size width, uint64_t key) noexcept nogil:
-    """Return the index of the record with this key among sorted records; if it is missing, -1 - (records before it).
+    """Return the index of the record with this key in a sorted array; for a missing key, -1 - (index to insert at).
 
-    A record has `width` bytes and begins with its key of 8 bytes; a shorter record is only a key.
+    Each record has `width` bytes, the first 8 of which are its key; a record of less than 8 bytes is only a key.
     """
     cdef Size first = 0, last = count, middle
     cdef int key_bytes = min(width, <Size>KEY_BYTES)
@@ -116,7 +116,7 @@ cdef uint64_t read_number(Unpacking *source, int size) except? 0xFFFFFFFFFFFFFFF
 
 
 cdef Size skip_bytes(Unpacking *source, uint64_t size) except -1:
-    """Skip `size` bytes, and return the offset where they start; raise Damaged if there are fewer bytes."""
+    """Skip `size` bytes, and return the offset of the first of them; raise Damaged if fewer bytes are left."""
     if size > <uint64_t>(source.data.size - source.at):
         raise Damaged("the msgpack data is cut short")
     source.at += size
@@ -196,7 +196,7 @@ cdef dict read_map(Unpacking *source, object view, uint64_t size, int depth):
 
 
 def unpack(bytes data not None, Size at=0):
-    """Return the object at an offset, and the offset after it; raise Damaged if it is not valid msgpack."""
+    """Unpack the object at offset `at`; return it and the offset after it. Raise Damaged for invalid msgpack."""
     cdef Unpacking unpacking
     unpacking.data, unpacking.at = text_of(data), min(max(at, 0), len(data))
     try:
@@ -218,9 +218,9 @@ cdef bytes packed_front(int mark, uint64_t number, int width):
 
 
 cdef bytes sized_front(uint64_t size, int fixed, uint64_t fixed_limit, int mark, int width):
-    """Return the first bytes of an object, its type and size, in one byte if `size` is below `fixed_limit`.
+    """Return the type and size of an object as its first bytes: only `fixed` + `size` if `size` is below `fixed_limit`.
 
-    Otherwise the size has `width` bytes after the type byte `mark`, or twice as many after the next type byte.
+    A larger size has `width` bytes after the type byte `mark`, or if needed, twice as many after `mark` + 1, etc.
     """
     if size < fixed_limit:
         return packed_front(fixed | <int>size, 0, 0)
@@ -278,7 +278,7 @@ cdef int put_packed(list pieces, object value) except -1:
 
 
 def pack(value):
-    """Return an object as msgpack: None, a bool, int, float, str, bytes, or a list, tuple or dict of such objects."""
+    """Return None, a bool, int, float, str, bytes, or a list, tuple or dict of these, packed as msgpack."""
     cdef list pieces = []
     put_packed(pieces, value)
     return b"".join(pieces)
@@ -287,7 +287,7 @@ def pack(value):
 # For Python
 
 def crc32(bytes data not None, uint32_t crc=0):
-    """Return the CRC-32 of bytes; `crc` is that of the bytes before, if there are any."""
+    """Return the CRC-32 of bytes; `crc` is the CRC-32 of all bytes before them, if there are any."""
     return crc_of(<const Byte *>data, len(data), crc)
 
 
@@ -302,5 +302,5 @@ def is_integer(value, least=0, most=(1 << 63) - 1) -> bool:
 
 
 def index_of(bytes records not None, uint64_t key, Size width):
-    """Return the index of a key among sorted records that begin with keys; -1 - (records before it) if missing."""
+    """Return the index of the record with this key in sorted records; for a missing key, -1 - (index to insert at)."""
     return record_of(<const Byte *>records, len(records) // width, width, key)

@@ -24,7 +24,7 @@ cdef list known_names = []  # keeps the bytes that the tables refer to
 
 
 cdef int fill_names(NameTable *table, list names) except -1:
-    """Fill a table with names, which are numbered in their order."""
+    """Fill a table with names, which get numbers from 0 in the order of the list."""
     cdef Size slot, number
     cdef Text name
     known_names.append(names)
@@ -42,7 +42,7 @@ cdef int fill_names(NameTable *table, list names) except -1:
 
 
 cdef int name_number(const NameTable *table, Text name, uint64_t hash) noexcept nogil:
-    """Return the number of a name, given with its hash; NOWHERE if the table does not contain it."""
+    """Return the number of a name, which has the hash `hash`; NOWHERE if the table does not contain the name."""
     cdef Size slot = hash & (TABLE_SLOTS - 1)
     while table.slots[slot]:
         if equal(table.names[table.slots[slot] - 1], name):
@@ -52,10 +52,10 @@ cdef int name_number(const NameTable *table, Text name, uint64_t hash) noexcept 
 
 
 cdef inline bint may_have_name(const NameTable *table, Text name) noexcept nogil:
-    """Return whether a table has names of this size with this first letter, in upper or lower case."""
+    """Return whether any name in a table has the size and the first letter (in either case) of `name`."""
     return table.sizes[byte_at(name, 0) & 31] >> min(name.size, <Size>31) & 1
 
 
 cdef inline int number_of_name(const NameTable *table, Text name) noexcept nogil:
-    """Return the number of a name; NOWHERE if the table does not contain it."""
+    """Return the number of a name; NOWHERE if the table does not contain the name."""
     return name_number(table, name, hash_of(name, HASH_SEED)) if may_have_name(table, name) else NOWHERE

@@ -28,7 +28,7 @@ cdef struct CharCounts:
 
 
 cdef int numbers_of(Mail *mail, Page *pages, Size page_count, Texts *texts, int64_t *numbers) noexcept nogil:
-    """Compute the numeric features of a message from its parts, its HTML pages and the texts that it shows."""
+    """Write to `numbers` the numeric features of a message, from its parts, its HTML pages and its displayed texts."""
     cdef CharCounts chars
     cdef Size n, size = 0, html = 0, links = 0
     cdef Field *date
@@ -59,7 +59,7 @@ cdef int numbers_of(Mail *mail, Page *pages, Size page_count, Texts *texts, int6
 
 
 cdef void add_chars(CharCounts *counts, Text text) noexcept nogil:
-    """Add the characters of a text to the counts of each kind of character."""
+    """Count the characters of each kind in a text, and add these numbers to `counts`."""
     cdef Size capitals = count_range(text.at, text.size, 65, 26)
     counts.all += count_chars(text)
     counts.capitals += capitals
@@ -71,7 +71,7 @@ cdef void add_chars(CharCounts *counts, Text text) noexcept nogil:
 
 
 cdef void add_other_chars(CharCounts *counts, Text text) noexcept nogil:
-    """Add the characters of a text that are not ASCII to the counts, except to `all`, where they already are."""
+    """Count a text's characters beyond ASCII by kind, but do not add them to `all`, which has them already."""
     cdef Size at = 0
     cdef Char char
     while at < text.size:
@@ -93,7 +93,7 @@ cdef Size count_addresses(Text text) noexcept nogil:
 
 
 cdef int recipients_of(HeaderBlock *head) noexcept nogil:
-    """Return how many addresses To and Cc have in all; MISSING if both headers are missing."""
+    """Return how many addresses are in To and Cc together; MISSING if both headers are missing."""
     cdef Size n, found = MISSING
     for n in range(head.count):
         if is_(head.fields[n].name, b"to") or is_(head.fields[n].name, b"cc"):
@@ -102,7 +102,7 @@ cdef int recipients_of(HeaderBlock *head) noexcept nogil:
 
 
 cdef int hour_of(Text date) noexcept nogil:
-    """Return the hour in a date such as `Mon, 15 Nov 2026 01:02:03 +0100`, in the sender's time zone; or MISSING."""
+    """Return the hour of a date such as `Mon, 15 Nov 2026 01:02:03 +0100`, as written; MISSING if no hour is found."""
     cdef Size colon = find_byte(date, 58, 0), at
     cdef Text hour = without_white(piece(date, char_before(date, char_before(date, colon)), colon))
     cdef int number = 0

@@ -29,7 +29,7 @@ cdef struct Parameters:
 
 
 cdef int read_parameters(Arena *arena, Text value, Parameters *found) except -1 nogil:
-    """Find the parameters in a raw value such as that of Content-Type; if a name occurs twice, the first counts."""
+    """Write the parameters of a raw header, such as Content-Type, to `found`; if one is repeated, the first counts."""
     cdef Size semicolon, at, end, equals
     cdef Text text
     memset(found, 0, sizeof(Parameters))
@@ -54,7 +54,7 @@ cdef int read_parameters(Arena *arena, Text value, Parameters *found) except -1 
 
 
 cdef int quoted_text(Arena *arena, Text value, Size start, Text *text, Size *end) except -1 nogil:
-    """Find the quoted string whose text starts at `start`; set `text` to it, and `end` to where it ends."""
+    """Set `text` to the content of the quoted string that starts at `start`, and `end` to where to read on."""
     cdef Size quote = find_byte(value, c'"', start), at = start
     cdef Writer to
     cdef int following
@@ -73,7 +73,7 @@ cdef int quoted_text(Arena *arena, Text value, Size start, Text *text, Size *end
 
 
 cdef int keep_parameter(Arena *arena, Parameters *found, Text name, Text text) except -1 nogil:
-    """Store a parameter, if its name is one of PARAMETER_NAMES."""
+    """Store a parameter in `found` if its name is one of PARAMETER_NAMES."""
     cdef Text base, charset
     cdef Parameter *parameter
     cdef bint is_escaped = byte_at(name, name.size - 1) == c"*"  # has %41 for A
@@ -106,7 +106,7 @@ cdef int keep_parameter(Arena *arena, Parameters *found, Text name, Text text) e
 
 
 cdef int parameter_text(Context *context, Parameters *found, int which, int codec, Text *result) except -1 nogil:
-    """Set `result` to a decoded parameter, or to an empty text if it is missing; `codec`: the probable codec."""
+    """Set `result` to parameter number `which`, decoded, or to "" if missing; `codec` is for undeclared charsets."""
     cdef Parameter *parameter = &found.named[which]
     result[0] = nothing()
     if parameter.is_encoded:

@@ -5,7 +5,7 @@ cdef enum:
 
 
 cdef class ScoredRows:
-    """The numbers of messages to score and arrays for their scores, both checked once, before the loop over them."""
+    """A list of messages to score, given by number, and arrays for their scores; all is checked when this is made."""
 
     cdef Numbers messages_given, labels_given, joints_given, parts_given
     cdef const int64_t *messages
@@ -35,11 +35,11 @@ cdef class ScoredRows:
                 raise IndexError("`parts` needs room for two numbers per message and label")
 
     cdef double *joint_of(self, Size at) noexcept nogil:
-        """Return where to write the log-joints of message number `at` in the list."""
+        """Return the address at which the log-joints of message number `at` of the list are to be written."""
         return self.joints + at * self.label_count
 
     cdef double *parts_of(self, Size at) noexcept nogil:
-        """Return where to write the sums of body and head of message number `at` in the list; NULL if not wanted."""
+        """Return the address for the mean weights (body, head) of message number `at` of the list; NULL if unwanted."""
         return self.parts + 2 * at * self.label_count if self.parts is not NULL else NULL
 
 

@@ -21,7 +21,7 @@ cdef extern from *:
     #define MAX_NATS 4503599627370496.0  /* 2^52, of one term */
     #define ONE_TOKEN 1099511627776.0  /* 2^SHARE_BITS */
     #define DOUBT 2.0  /* nats subtracted from spam where there is no evidence */
-    #define ENOUGH 10.0  /* tokens of evidence: with so many, half of the lead of spam is kept */
+    #define ENOUGH 10.0  /* tokens of evidence: with so many, half of spam's lead counts */
     #define KNOWN_SHARE 0.25  /* … or with this share of the message as evidence */
     """
     const int64_t LAST_UNIT
@@ -47,9 +47,9 @@ cdef class Scorer:
     cdef int64_t terms_left  # weights that may be added before `carry`
     cdef int64_t[2] strong, strong_among_others  # sum of the shares of tokens used, in body and head, in 2^-SHARE_BITS
     cdef int64_t entries  # words and pairs of the message, evidence or not
-    cdef int64_t[2] known  # words and pairs of the body that learned messages of the first, of the second column have
+    cdef int64_t[2] known  # for the first and the second column: words and pairs of the body that were learned in it
     cdef int64_t phrases  # pairs of the body that are evidence, or are in no learned message
-    cdef int64_t[2] strong_phrases  # pairs of the body that are evidence for the first, for the second column
+    cdef int64_t[2] strong_phrases  # for the first and the second column: pairs of the body that are evidence for it
     cdef int64_t[MAX_COLUMNS] certain, impossible  # by label, how many weights were infinite
 
     def __init__(self, likelihood):
@@ -84,12 +84,12 @@ cdef class Scorer:
             self.grams.start_message()
 
     def add(self, row, double times, int part):
-        """Add a token with the counts `row`; return what it is evidence on: STRONG, STRONG_AMONG_OTHERS, both, or 0."""
+        """Add a token with the counts `row`; return flags that say if it is evidence: STRONG, STRONG_AMONG_OTHERS."""
         self.weigher.copy_counts(row, self.row)
         return self.add_row(times, part)
 
     def weights_of(self, row):
-        """Return the weight of a token for each label; if spam is set apart, the others share one weight."""
+        """Return a token's weight for each label; with spam compared to all others at once, these share one weight."""
         self.add(row, 1.0, 0)
         return self.evidence_weights()
 
@@ -106,7 +106,7 @@ cdef class Scorer:
         return [found[k] for k in range(self.label_count)]
 
     cdef int add_row(self, double times, int part) noexcept nogil:
-        """Add the token with the counts `self.row`; return what it is evidence on: flags as in `add`, or 0 for none."""
+        """Add the token whose counts are in `self.row`; return flags that say if it is evidence, as `add` does."""
         cdef uint64_t rest_count = 0
         cdef int k, strong
         self.entries += 1
@@ -123,9 +123,9 @@ cdef class Scorer:
     cdef inline int64_t weigh(
         self, uint64_t count, uint64_t other, int64_t *weight, int64_t *other_weight
     ) noexcept nogil:
-        """Compute a token's weights, times its share, from its counts in two columns; return share × 2^SHARE_BITS.
+        """Set `weight` and `other_weight` to a token's weights in two columns, multiplied by its `share_of_token`.
 
-        The share is 0 if the token is not evidence.
+        Return `share_of_token` × 2^SHARE_BITS, or 0 if the token is not evidence.
         """
         cdef uint64_t first = count, second = other
         cdef double logarithm, other_logarithm, share = share_of_token(count + other)
@@ -146,7 +146,7 @@ cdef class Scorer:
         return rounded(share * ONE_TOKEN) & -is_strong
 
     cdef int compare(self, uint64_t count, uint64_t other, int part) noexcept nogil:
-        """Add a token, given its counts in the two columns that are compared; return whether it is evidence."""
+        """Add a token by its counts in the two columns that are compared; return whether the token is evidence."""
         cdef int64_t strong = self.weigh(count, other, &self.weights[self.first], &self.weights[self.second])
         cdef int64_t of_first
         if part == PHRASE:
@@ -164,7 +164,7 @@ cdef class Scorer:
     cdef void compare_all(
         self, const uint64_t *counts, const uint64_t *others, const Byte *parts, Size size
     ) noexcept nogil:
-        """Add `size` tokens, given their counts in two columns: two labels, or spam and all others together."""
+        """Add `size` tokens by their counts in two columns: of two labels, or of spam and all other labels together."""
         cdef Size at = 0
         while at < size:
             self.compare_some(counts + at, others + at, parts + at, min(<Size>MAX_TERMS, size - at))
@@ -203,9 +203,9 @@ cdef class Scorer:
     cdef Size find_evidence(
         self, const uint64_t *counts, const uint64_t *others, const Byte *parts, Size size, uint16_t *found
     ) noexcept nogil:
-        """Find the tokens that are evidence or have high counts; also count learned tokens, and unknown word pairs.
+        """Write to `found` the indices of tokens that are evidence or have high counts; return how many these are.
 
-        Return how many are found. Branch-free: a branch would be unpredictable, twice as slow.
+        Also counts learned tokens and unknown word pairs. It has no branches, which would be unpredictable and slow.
         """
         cdef int64_t known = 0, other_known = 0, phrases = 0, in_body, splits = self.splits
         cdef uint64_t count, other, kept = 0 if self.weigher.is_corrected else self.weigher.kept, is_high
@@ -231,7 +231,7 @@ cdef class Scorer:
         return used
 
     cdef void add_sums(self, int part, int64_t terms, int64_t strong, int64_t weight_sum, int64_t other_sum) noexcept nogil:
-        """Add sums of shares and weights for tokens or grams of one part of the message; `terms`: how many tokens."""
+        """Add the shares and weights, already summed up, of `terms` tokens or grams of head or body (`part`)."""
         if terms >= self.terms_left:
             self.carry()
         part &= self.splits
@@ -241,7 +241,7 @@ cdef class Scorer:
         self.terms_left -= terms
 
     cdef bint add_all(self, double times, int part) noexcept nogil:
-        """Add the token in `self.row` to each label (not to spam if spam is set apart); return if it is evidence."""
+        """Add the token with the counts `self.row` to all labels but `spam_apart`; return whether it is evidence."""
         cdef uint64_t total = 0
         cdef int64_t low = CERTAIN, high = IMPOSSIBLE, weight, strong
         cdef double epsilon, share
@@ -292,7 +292,7 @@ cdef class Scorer:
             self.units[place] += <int64_t>rint(min(term - whole * UNITS_PER_NAT, UNITS_PER_NAT))
 
     cdef void carry(self) noexcept nogil:
-        """In all sums, add full nats among the small units (2⁻⁴⁰ nats) to the whole nats."""
+        """In each sum, move full nats from the small units (2⁻⁴⁰ nats) to the whole nats."""
         cdef int place
         for place in range(MAX_SUMS):
             self.nats[place] += self.units[place] >> UNIT_BITS
@@ -300,11 +300,11 @@ cdef class Scorer:
         self.terms_left = MAX_TERMS
 
     cdef inline int column_of(self, int label_index) noexcept nogil:
-        """Return the column whose sums decide on a label: its own; if spam is set apart, that of all other labels."""
+        """Return the column that decides on a label: its own, or `second` if another label is `spam_apart`."""
         return label_index if self.spam_apart in (NO_LABEL, label_index) else self.second
 
     cdef void compute_means(self, double *found) noexcept nogil:
-        """Write the mean weight of the body for each label, and then that of the head."""
+        """Write to `found` the body's mean weight for each label, and then the head's mean weight for each label."""
         cdef int part, k
         for part in range(2):
             for k in range(self.label_count):
@@ -313,7 +313,7 @@ cdef class Scorer:
                 self.limit_spam(found + part * self.label_count, 0.0)
 
     cdef void compute_joint(self, double *found) noexcept nogil:
-        """Write the log-joint (log P(label, message)) of each label, without numeric features."""
+        """Write to `found` the log-joint (log P(label, message)) of each label, without numeric features."""
         cdef int k
         for k in range(self.label_count):
             found[k] = self.sum_of_means(k) if self.is_averaged else self.summed(k)
@@ -324,7 +324,7 @@ cdef class Scorer:
             found[self.spam] += self.gain_of_repeated_spam()
 
     cdef void put_others_behind_rest(self, double *found) noexcept nogil:
-        """Give the best label except spam the log-joint of all labels except spam; the others stay as far behind it."""
+        """Shift the log-joints of all labels but spam equally, until the best equals the log-joint of all together."""
         cdef double best = -INFINITY, rest_sum
         cdef int k
         rest_sum = self.sum_of_means(self.second)
@@ -336,7 +336,7 @@ cdef class Scorer:
                 found[k] = rest_sum + (found[k] - best)
 
     cdef void limit_spam(self, double *found, double doubt) noexcept nogil:
-        """Reduce the lead of spam if there is little evidence, and subtract `doubt` if there is nearly none."""
+        """Reduce spam's lead if there is little evidence; subtract up to `doubt` nats from spam if there is any."""
         cdef double best = -INFINITY, trust = self.trust()
         cdef int k
         for k in range(self.label_count):
@@ -352,11 +352,11 @@ cdef class Scorer:
         return self.strong[0] + self.strong[1] > 0 or (self.grams is not None and self.grams.has_evidence())
 
     cdef double trust(self) noexcept nogil:
-        """Return how much of spam's lead counts, from 0 to 1; this grows with the words and pairs that are evidence.
+        """Return which part of spam's lead counts, from 0 to 1: the more words and pairs are evidence, the more.
 
-        Evidence in the body is reduced if other mail has fewer of the body's words than spam has: if only spam was
-        learned in a language, all words of that language are evidence for spam. If the share of the message that is
-        evidence gives a higher result, the higher one counts, since spam that is sent again consists of evidence.
+        Evidence in the body is reduced if fewer of the body's words are known from other mail than from spam: if only
+        spam was learned in a language, all its words are evidence for spam. A second result is computed from
+        the share of words that are evidence, which is high in spam that is sent again; the higher result is returned.
         """
         cdef double body = <double>self.strong[0] / ONE_TOKEN, head = <double>self.strong[1] / ONE_TOKEN, share
         cdef bint is_second = self.spam == self.second and self.spam_apart == NO_LABEL
@@ -370,48 +370,48 @@ cdef class Scorer:
         return share / (1 + share)
 
     cdef double gain_of_repeated_spam(self) noexcept nogil:
-        """Return the nats added to spam for phrases of learned spam in the body; below 0 if headers look like ham."""
+        """Return the nats that spam gains by learned spam phrases in the body; below 0 if the head looks like ham."""
         cdef int is_second = self.column_of(self.spam) == self.second
         cdef double head = self.mean(1, self.second) - self.mean(1, self.first)
         return repeat_gain(self.strong_phrases[is_second], self.phrases, head if is_second else -head)
 
     cdef double summed(self, int label_index) noexcept nogil:
-        """Return a label's background plus its weights (a log-joint without means); -inf if a word rules it out."""
+        """Return a label's log-joint in a view without means: background plus weights; -inf if a word excludes it."""
         if self.certain[label_index] != self.weigher.certain_words[label_index] or self.impossible[label_index]:
             return -INFINITY
         return self.weigher.background[label_index] + self.sum_at(2 * label_index)
 
     cdef double sum_of_means(self, int column) noexcept nogil:
-        """Return, added up, a column's mean weights of body and head, for words and (with less weight) for grams."""
+        """Return the sum of a column's mean weights in body and head; grams count less in it than words."""
         cdef double of_words = self.mean(0, column) + self.mean(1, column)
         return of_words + self.share_of_grams * self.grams.sum_of_means(column) if self.grams is not None else of_words
 
     cdef double mean(self, int part, int column) noexcept nogil:
-        """Return a column's mean weight, sum / (tokens used + damping); a long message is no surer than a short one."""
+        """Return a column's mean weight, sum / (tokens used + damping); a long message does not get a surer verdict."""
         cdef int64_t strong = self.strong[part]
         if self.spam_apart != NO_LABEL and column != self.first and column != self.second:
             strong = self.strong_among_others[part]
         return self.sum_at(2 * column + part) / (<double>strong / ONE_TOKEN + self.damping) if strong else 0.0
 
     cdef double sum_at(self, int place) noexcept nogil:
-        """Return one of the sums in nats (natural-log units), rounded only once."""
+        """Return the sum with the index `place`, in nats (natural-log units), rounded only once."""
         cdef int64_t whole = self.nats[place] + (self.units[place] >> UNIT_BITS)
         return <double>whole + <double>(self.units[place] & LAST_UNIT) / UNITS_PER_NAT
 
 
 cdef double repeat_gain(int64_t of_spam, int64_t phrases, double head) noexcept nogil:
-    """Return the nats that spam gains because its text was learned before, perhaps with other names and links.
+    """Return the nats that spam gains if its text was learned before, perhaps with other names and links.
 
-    A phrase is a pair of neighbouring words that is evidence, or that no learned message has. By models of three
-    corpora, in 99.8 % of the ham of four corpora at most 8 to 24 % of the phrases speak for spam. Of spam that was
-    learned once and comes again with 15 % of its words changed, 95 % has at least 18 to 23 % of such phrases, half at
-    least 44 %. `head` is spam's lead by the headers: 95 % of the replies that quote spam have headers of ham, by 3.4
-    nats or more. Then the gain is negative, so that the text alone does not make a message spam.
+    A phrase is a pair of neighbouring words that is evidence, or that no learned message has; `of_spam` phrases speak
+    for spam. In tests on four corpora with models of three, these were at most 8 to 24 % of the phrases in 99.8 % of
+    the ham. If spam was learned once, and is sent again with 15 % of the words changed, they are at least 18 to 23 %
+    in 95 % of such mail, and at least 44 % in half of it. `head` is spam's lead by the headers: in 95 % of replies that
+    quote spam, it is -3.4 nats or less. Then the gain is negative: text alone must not make a message spam.
     """
     cdef double share = of_spam / (phrases + 6.0)
     return 12.0 * min(max((share - 0.18) / 0.15, 0.0), 1.0) * min(max(head + 2.0, -0.25), 1.0)
 
 
 cdef inline double share_of_token(uint64_t count) noexcept nogil:
-    """Return how much a token counts in a mean, given the number of messages that have it: 1/2 for one message."""
+    """Return how much a token counts in a mean if `count` learned messages have it: from 1/2 for one to nearly 1."""
     return <double>count / <double>(count + 1)

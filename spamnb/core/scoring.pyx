@@ -12,7 +12,7 @@ cdef enum:
 
 
 cdef class FeatureScorer:
-    """Scores messages by counts and a view. Each thread needs its own scorer, which `another` returns."""
+    """Scores messages by counts and a view. Each thread needs a scorer of its own; `another` makes one."""
 
     cdef readonly object likelihood, settings
     cdef readonly Counts counts
@@ -93,7 +93,7 @@ cdef class FeatureScorer:
     # One message
 
     def score(self, FeatureSet features not None):
-        """Return the log-joint of each label for a message, and how much of it comes from body and head."""
+        """Return two lists for a message: each label's log-joint, and its mean weights [body, head][label]."""
         cdef double[MAX_COLUMNS] joint
         cdef double[2 * MAX_COLUMNS] parts
         self.keep_logarithms_if_used()
@@ -102,9 +102,9 @@ cdef class FeatureScorer:
         return self.score_lists(joint, parts)
 
     def evidence(self, FeatureSet features not None):
-        """Return the results of `score`, the evidence on spam, the evidence between other labels, and `repeat_gain`.
+        """Return what `score` returns, then lists of evidence on spam and on the other labels, and `repeat_gain`.
 
-        Each item of evidence: (fingerprint, its counts, how often it is used, weights by label, HEAD or BODY).
+        Each item of evidence is a tuple: (fingerprint, counts, how often it is used, weights by label, HEAD or BODY).
         """
         self.keeps_evidence, self.strong, self.strong_among_others = True, [], []
         try:
@@ -115,7 +115,7 @@ cdef class FeatureScorer:
             self.keeps_evidence, self.strong, self.strong_among_others = False, None, None
 
     def score_raw(self, list messages not None):
-        """Read and score raw messages (bytes); return a list of what `score` returns for each."""
+        """Read and score raw messages (bytes); return a list with the result of `score` for each message."""
         cdef Size count = len(messages), n, width = 3 * self.label_count
         cdef Text *texts = <Text *>memory_of(NULL, count * sizeof(Text) + 1)
         cdef double *found = NULL
@@ -139,14 +139,14 @@ cdef class FeatureScorer:
             free(found)
 
     cdef int keep_logarithms_if_used(self) except -1:
-        """Store the logarithms of low counts from the second call on; to compute them takes as long as one message."""
+        """From the second call on, have the logarithms of low counts stored, which takes as long as one message."""
         if self.is_used:
             self.likelihood.keep_logarithms()
         self.is_used = True
         return 0
 
     cdef tuple score_lists(self, const double *joint, const double *parts):
-        """Convert C arrays of log-joints, and of sums of body and head, to the lists that `score` returns."""
+        """Convert C arrays of log-joints, and of mean weights of body and head, to the lists that `score` returns."""
         cdef int k, part
         return (
             [joint[k] for k in range(self.label_count)],
@@ -155,7 +155,7 @@ cdef class FeatureScorer:
         )
 
     cdef int score_features(self, Features *features, double *joint, double *parts) except -1 nogil:
-        """Compute the log-joints of a message, and what body and head add to them (`parts`, unless NULL)."""
+        """Write a message's log-joints to `joint`, and its mean weights in body and head to `parts`, unless NULL."""
         cdef Size at
         self.scorer.start_message()
         self.length = self.new_words = self.new_pairs = 0
@@ -172,7 +172,7 @@ cdef class FeatureScorer:
         return self.compute_score(features.numbers, joint, parts)
 
     cdef int collect_entries(self, EntryTable *table) except -1 nogil:
-        """Collect the tokens or word pairs of a message; whenever the arrays are full, add their weights."""
+        """Collect the tokens or word pairs of a message in arrays; whenever these are full, score and empty them."""
         cdef Size at
         for at in range(table.used):
             self.keys[self.collected] = table.entries[at].fingerprint
@@ -191,7 +191,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int compute_score(self, const int64_t *numbers, double *joint, double *parts) except -1 nogil:
-        """Write the log-joints of everything added and of `numbers`, and sums of body and head; both may be NULL."""
+        """Write log-joints of all that was added and of `numbers`, and mean weights to `parts`; NULL skips either."""
         self.scorer.compute_joint(joint)
         if parts is not NULL:
             self.scorer.compute_means(parts)
@@ -231,7 +231,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int copy_found_of_two(self, Size first) noexcept nogil:
-        """Do the last step of `find_collected` for two labels. Free of branches, which would be unpredictable."""
+        """Copy the counts of two labels from `rows` to `columns`, and count new words and pairs; it has no branches."""
         cdef const int64_t *row = self.rows
         cdef uint64_t *columns = self.columns
         cdef uint64_t *others = self.columns + self.room
@@ -246,7 +246,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int collect_rows(self, const Rows *rows, const int32_t *places, Size start, Size end) except -1 nogil:
-        """Collect the entries `start` to `end` of `rows`, with counts from `places` in the table, unless NULL."""
+        """Collect entries `start` to `end` of `rows` with their counts; `places`: the entries' numbers, or NULL."""
         cdef Size at, taken = 0
         if places is not NULL and self.reads_pairs and self.scorer.is_of_two:
             self.collected = end - start
@@ -261,7 +261,7 @@ cdef class FeatureScorer:
         return self.read_places() if places is not NULL else self.find_collected()
 
     cdef void read_places_of_two(self, const int32_t *places) noexcept nogil:
-        """Copy the counts of two labels from the entries of the table with these numbers (`places`) to `columns`."""
+        """Copy the counts of two labels to `columns` from those entries of the table whose numbers are in `places`."""
         cdef const int32_t *row
         cdef const uint64_t *rows = self.table.records + 1
         cdef uint64_t *columns = self.columns
@@ -273,7 +273,7 @@ cdef class FeatureScorer:
             columns[at], others[at] = max(row[0], 0), max(row[1], 0)
 
     cdef int read_places(self) noexcept nogil:
-        """Copy the counts of all labels from the collected entries of the table to `columns`."""
+        """Copy the counts of all labels to `columns` from those entries of the table whose numbers are in `keys`."""
         cdef const int32_t *row
         cdef Size at, k, first = self.label_count if self.scorer.weigher.is_multinomial else 0
         for at in range(self.collected):
@@ -308,7 +308,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int add_evidence(self, Size at, double times, int strong) except -1:
-        """Append the word or pair that was added last to the lists of evidence that the flags `strong` name."""
+        """Append the word or pair added last to the list or lists of evidence that the flags `strong` name."""
         cdef Size k, size = self.width if self.times[at] else self.label_count
         cdef const int64_t *counts = self.rows + self.width * at
         cdef object often = <int64_t>times
@@ -325,7 +325,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int add_grams(self, const uint32_t *counters, Size count, int left_out) except -1 nogil:
-        """Add the weights of a message's grams; if `left_out` is its label, as if it had not been learned."""
+        """Add the weights of a message's grams; if `left_out` is a label, without the message's own counts for it."""
         cdef int64_t revision = self.scorer.grams.weigher.revision
         cdef bint is_weighed = self.scorer.is_of_two and self.revisions[left_out + 1] == revision
         cdef Size start = 0, size
@@ -359,7 +359,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int copy_grams_of_two(self, const uint32_t *counters, Size size, int left_out) except -1 nogil:
-        """Copy the counts of grams for two labels to `columns`, and whether each is of HEAD or BODY to `parts`."""
+        """Copy the counts of grams for two labels to `columns`, and to `parts` whether a gram is of HEAD or BODY."""
         cdef const int64_t *row = self.gram_rows
         cdef const int32_t *grams = NULL if self.table is None else self.table.grams
         cdef uint64_t *columns = self.columns
@@ -382,20 +382,20 @@ cdef class FeatureScorer:
     # Many messages
 
     def score_rows(self, MessageRows rows not None, messages, joints, parts=None):
-        """Write to `joints` the log-joints [message, label] of messages; to `parts`, sums [message, part, label]."""
+        """Write messages' log-joints to `joints`[message, label], and mean weights to `parts`[message, part, label]."""
         self.score_all(rows, messages, None, joints, parts)
 
     def score_left_out(self, MessageRows rows not None, messages, label_indices, joints):
-        """Write the log-joints of messages, each by the counts of all others; `label_indices` are their labels.
+        """Write to `joints` the log-joints of learned messages with these labels, each without its own counts.
 
-        Only for views that average the presence of tokens, as the default view does; ValueError for others.
+        Works only for views that average the presence of tokens, as the default view does; others raise ValueError.
         """
         if self.label_count < 2 or not self.likelihood.view.has_cutoffs:
             raise ValueError("messages can be left out only with a view that has cutoffs, and two labels or more")
         self.score_all(rows, messages, label_indices, joints, None)
 
     def score_online(self, MessageRows rows not None, order, label_indices, joints, parts=None):
-        """Write the scores of messages as `score_rows` does; add each message to the counts after it was scored."""
+        """Write the scores of messages as `score_rows` does, but add each message to the counts after scoring it."""
         cdef ScoredRows it = ScoredRows(rows, self.label_count, order, label_indices, joints, parts)
         if self.table is None:
             raise TypeError("to learn messages, the counts must be a CountTable")
@@ -408,7 +408,7 @@ cdef class FeatureScorer:
             self.likelihood.update(self.table)
 
     cdef int score_all(self, MessageRows rows, messages, label_indices, joints, parts) except -1:
-        """Write the scores of messages; with `label_indices`, each by the counts of all other messages."""
+        """Write the scores of messages; if `label_indices` are given, each without the message's own counts."""
         cdef ScoredRows it = ScoredRows(rows, self.label_count, messages, label_indices, joints, parts)
         cdef bint leaves_out = label_indices is not None
         cdef Size at
@@ -424,7 +424,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int score_message(self, MessageRows rows, ScoredRows it, Size number, int left_out) except -1 nogil:
-        """Write the scores of one message; if `left_out` is its label, as if it had not been learned."""
+        """Write the scores of one message; if `left_out` is a label, without the message's own counts for it."""
         cdef Size message = it.messages[number], start, end
         cdef const int64_t *numbers = NULL  # of messages left out they are not read
         self.scorer.start_message()
@@ -437,7 +437,7 @@ cdef class FeatureScorer:
         return self.compute_score(numbers, it.joint_of(number), it.parts_of(number))
 
     cdef int add_entries(self, MessageRows rows, Size message, int left_out) except -1 nogil:
-        """Add a message's words and word pairs; if `left_out` is its label, as if it had not been learned."""
+        """Add a message's words and word pairs; if `left_out` is a label, without the message's own counts for it."""
         cdef Size first = rows.it.starts[message], end = rows.it.starts[message + 1], at = first
         cdef const int32_t *places = NULL if self.table is None else self.table.places_of(rows, message)
         places = places - first if places is not NULL else NULL
@@ -466,9 +466,9 @@ cdef class FeatureScorer:
     # One message left out
 
     cdef void subtract_own(self, int label_index) noexcept nogil:
-        """Subtract the message itself from the collected counts of its label.
+        """Subtract the message itself from the collected counts of its label, given as `label_index`.
 
-        Add to `own_tokens` how many of its tokens any message has, and to `own_unique` how many only this message has.
+        Add to `own_tokens` how many of its tokens are learned, and to `own_unique` how many are in no other message.
         """
         cdef uint64_t *own = self.columns + label_index * self.room
         cdef const uint64_t *other
@@ -492,7 +492,7 @@ cdef class FeatureScorer:
         self.own_unique += unique
 
     cdef void leave_out(self, int label_index) noexcept nogil:
-        """Set the denominators as if the message, which has this label, had not been learned."""
+        """Set the denominators to what they would be if the message, which has this label, had not been learned."""
         cdef int64_t[MAX_COLUMNS] totals
         memcpy(totals, self.scorer.weigher.label_totals, sizeof(totals))
         totals[label_index] -= self.own_tokens
@@ -502,7 +502,7 @@ cdef class FeatureScorer:
             leave_out_of_grams(self.scorer.grams, label_index)
 
     cdef GramWeights weighed_grams(self, GramWeights known, Size messages, int left_out):
-        """Return the weights of all grams (`known`, if still valid); None if too few messages are to be scored."""
+        """Return the weights of all grams, `known` if still valid; None if computing them is not worth it."""
         if not self.reads_grams or not self.scorer.is_of_two:
             return None
         if self.revisions[left_out + 1] == self.scorer.grams.weigher.revision:
