@@ -21,7 +21,7 @@ MAX_PARTS = 16  # of a domain, from its end
 
 
 class SenderLists:
-    """The entries of both lists, as sorted fingerprints."""
+    """The list of allowed and the list of blocked senders, together as one sorted list of fingerprints."""
 
     def __init__(self, entries: bytes) -> None:
         self.entries = entries
@@ -44,9 +44,9 @@ class SenderLists:
             verdict.label = if_allowed if is_allowed else SPAM
 
     def find(self, address: str, is_doubtful: bool) -> tuple[bool, str] | None:
-        """Find the most specific entry for a sender; return whether it is allowed, and the entry.
+        """Find the most specific entry that matches a sender; return (whether the entry is allowed, entry).
 
-        An address that may be forged is never allowed.
+        Return None if no entry matches, or if an allowed entry matches an address that may be forged.
         """
         for candidate in candidates(address):
             key = key_of(candidate)
@@ -57,12 +57,12 @@ class SenderLists:
 
 
 def key_of(entry: str) -> int:
-    """Return the number that is stored for a blocked entry; that of an allowed entry is one more."""
+    """Return the number stored for an entry if it is blocked; if it is allowed, this number + 1 is stored."""
     return fingerprint_of(entry.encode("utf-8", "replace")) & ~ALLOWED
 
 
 def candidates(address: str) -> list[str]:
-    """List the entries that match an address: itself, its domain, and the domains that contain this one."""
+    """List all entries that match an address: the address itself, its domain, and all parent domains."""
     local, at, domain = address.rpartition("@")
     if not (local and at and domain and address.isprintable()) or " " in address:
         return []

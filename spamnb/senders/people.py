@@ -33,7 +33,7 @@ CACHE: dict[str, tuple[tuple[int, int, int], frozenset[str]]] = {}  # by path: a
 
 
 class People:
-    """Known senders: people that the owner of a model knows, from files that are read when needed."""
+    """The people that the owner of a model knows, as listed in `known.txt` and in files of contacts."""
 
     def __init__(self, model: str, contacts: str = "") -> None:
         self.model = model
@@ -45,7 +45,7 @@ class People:
         return cached(self.path, lambda path: read(open_beside(self.model, path, os.O_RDONLY)).splitlines())
 
     def add(self, lines: Iterable[str]) -> int:
-        """Add the lines that are new to `known.txt`; return their number."""
+        """Append to `known.txt` each given line that the file lacks; return how many lines were appended."""
         new = sorted(set(lines) - self.lines)
         if new:
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
@@ -57,7 +57,7 @@ class People:
         return len(new)
 
     def knows(self, envelope: Envelope) -> bool:
-        """Return whether a sender (perhaps forged) is known, or answers a message of the user."""
+        """Return whether a message claims to be from a known person, or answers a message of the user."""
         address = address_of(envelope)
         if not address or OWN + address in self.lines:
             return False
@@ -66,33 +66,33 @@ class People:
         return is_noted or (self.contacts != "" and address in cached(self.contacts, read_contacts))
 
     def protect(self, verdict: Verdict, envelope: Envelope, stored: StoredModel) -> None:
-        """Change spam to unsure if the mail is really from a known person, and note the reason."""
+        """Change spam to unsure if the mail is really from a known person, and note this in the verdict."""
         if not verdict.reason and self.knows(envelope) and self.is_genuine(envelope, stored):
             verdict.label, verdict.is_spam, verdict.reason = UNSURE, None, f"known={address_of(envelope)}"
 
     def is_genuine(self, envelope: Envelope, stored: StoredModel) -> bool:
-        """Return whether a sender is genuine: the mail was submitted, came as usual, or is authenticated."""
+        """Return whether the sender is genuine: proved by a login, the usual network or a verified domain."""
         address, route = address_of(envelope), route_of(envelope.received)
         is_usual = f"{address} {route}" in self.lines and not brings_spam(route, stored)
         return address != "" and (route == SUBMITTED or is_usual or is_authenticated(envelope, stored))
 
 
 def address_of(envelope: Envelope) -> str:
-    """Return the address of a sender in the form that `known.txt` has; "" if it may be forged."""
+    """Return the address of a sender, written as in `known.txt`; "" if the address may be forged."""
     return "" if envelope.is_doubtful else next(iter(candidates(envelope.address)), "")
 
 
 def brings_spam(route: str, stored: StoredModel) -> bool:
-    """Return whether spam, too, came from a network, as it does from a relay that many people use."""
+    """Return whether the model learned spam from a network, such as a relay that many people use."""
     token = ":".join([*route.split(":")[:2], ""]) if ":" in route else route
     rows = stored.counts.lookup([fingerprint_of(f"received:{token}".encode())]).values()
     return SPAM in stored.labels and any(row[stored.labels.index(SPAM)] for row in rows)
 
 
 def is_authenticated(envelope: Envelope, stored: StoredModel) -> bool:
-    """Return whether a server of the user (named in much of the ham) has verified the domain of a sender.
+    """Return whether one of the user's own servers has verified the domain of the sender.
 
-    If the user's servers verify nothing, a sender may have written another server's name.
+    Servers named in much of the ham are the user's own; any other server's name may be a sender's invention.
     """
     head = [("from", envelope.address), *(("authentication-results", value) for value in envelope.results)]
     found = sender_tokens(head)
@@ -112,7 +112,7 @@ def ids_in(text: str) -> list[str]:
 
 
 def read_contacts(path: str) -> Iterator[str]:
-    """Yield the addresses of a vCard file, or of a folder of such files."""
+    """Yield the mail addresses in a vCard file, or in all vCard files of a folder."""
     paths = [entry.path for entry in os.scandir(path)] if os.path.isdir(path) else [path]
     for one in paths:
         if one == path or one.endswith(".vcf"):
@@ -129,7 +129,7 @@ def read(handle: int) -> str:
 
 
 def cached(path: str, make: Callable[[str], Iterable[str]]) -> frozenset[str]:
-    """Return what `make` reads from a file or folder, read again only after a change; empty if missing."""
+    """Return what `make(path)` yields, called again only if the file has changed; empty if it is missing."""
     stamp = stamp_of(path)
     if stamp is None:
         return frozenset()

@@ -31,7 +31,7 @@ class Gone(Exception):
 
 
 class HeldBytes:
-    """Counts the bytes of mail in memory: requests, unsent answers, messages to be learned."""
+    """A count of the bytes of mail in memory: requests, unsent answers, messages to be learned."""
 
     def __init__(self, largest: int) -> None:
         self.most = MAX_HELD * largest
@@ -45,7 +45,7 @@ class HeldBytes:
         self.now += size
 
     def take(self, size: int) -> bool:
-        """Add to the bytes held, unless the total would be too large; return whether they were added."""
+        """Add `size` to the count, unless the total would be too large; return whether `size` was added."""
         if self.now + size > self.most:
             return False
         self.now += size
@@ -69,7 +69,7 @@ class Clients:
         task.add_done_callback(self.tasks.discard)
 
     async def _serve(self, client: socket.socket, handler: Handler) -> None:
-        """Serve a client until its conversation ends; an error ends only this conversation."""
+        """Serve a client until the conversation ends; an error ends this conversation, but not the server."""
         connection = Connection(self, client)
         try:
             await connection.end(await handler(connection))
@@ -82,14 +82,14 @@ class Clients:
             connection.hold(0)
 
     async def make_room(self) -> None:
-        """Wait until one more client can be accepted; a slow client may be dropped for that."""
+        """Wait until one more client can be accepted; a slow client may be dropped to make room."""
         while len(self.tasks) >= self.options.max_connections:
             await asyncio.sleep(PAUSE)
             if self.drop_slowest():
                 return
 
     def drop_slowest(self) -> bool:
-        """Drop the client for which the server has waited longest, unless it is new; True if dropped."""
+        """Drop the client that let the server wait longest, unless it is new; return True if dropped."""
         slowest = next(iter(self.waited_for), None)
         if slowest is None or slowest.since + FIRST_BYTES_WAIT > slowest.loop.time():
             return False
@@ -97,7 +97,7 @@ class Clients:
         return True
 
     def limit_held_bytes(self) -> None:
-        """Drop the slowest clients with large requests or answers, while too much memory is held."""
+        """While too much memory is held, drop the slowest client that has a large request or answer."""
         while self.held.are_too_many:
             large = (connection for connection in self.waited_for if connection.held > LARGE)
             if (slowest := next(large, None)) is None:
@@ -105,7 +105,7 @@ class Clients:
             slowest.give_way()
 
     async def stop(self) -> None:
-        """Let clients finish the requests they have begun, and drop all others."""
+        """Give clients some seconds to finish a request that has begun, and drop all other clients."""
         self.stopping = True
         for connection in self.waited_for:
             connection.shorten_to(connection.grace)
@@ -136,7 +136,7 @@ class Connection:
 
     @asynccontextmanager
     async def waiting(self, seconds: float | None = None) -> AsyncIterator[None]:
-        """Limit the time that the server waits for a client, which may be dropped meanwhile."""
+        """In a `with` block, let the server wait for this client for limited time; it may drop the client."""
         self.since = self.loop.time()
         self.clients.waited_for[self] = None
         seconds = seconds or self.clients.options.timeout
@@ -156,13 +156,13 @@ class Connection:
         self.hold(0)
 
     def shorten_to(self, seconds: float) -> None:
-        """Let the server wait for this client no longer than some seconds from now."""
+        """Let the server wait for this client at most `seconds` more."""
         end = self.loop.time() + seconds
         if not self.timeout.expired():
             self.timeout.reschedule(min(self.timeout.when() or end, end))
 
     def hold(self, size: int) -> None:
-        """Set the number of bytes that this client holds in memory."""
+        """Note how many bytes this client holds in memory; if that is too much in all, drop slow clients."""
         self.clients.held.change(size - self.held)
         self.held = size
         if size > LARGE:
@@ -173,7 +173,7 @@ class Connection:
         self.hold(0)
 
     async def receive(self) -> bytes:
-        """Return the next bytes that the client sends; b"" if it sends no more."""
+        """Return the next bytes that the client sends; b"" if the client will send no more."""
         await asyncio.sleep(0)  # so that a client that sends endlessly leaves time to the others
         try:
             piece = await self.loop.sock_recv(self.socket, READ_SIZE)
@@ -187,7 +187,7 @@ class Connection:
         self.hold(len(self.data))
 
     async def read_line(self, longest: int) -> bytes | None:
-        """Read the next line, without its line end; None if it is too long or the input ends within it."""
+        """Return the next line without its line end; None if the line is too long or not complete."""
         searched = 0
         while (end := self.data.find(b"\n", searched)) < 0:
             if self.ended or len(self.data) > longest:
@@ -222,7 +222,7 @@ class Connection:
             raise Gone from error
 
     async def end(self, answer: bytes) -> None:
-        """Send the last answer, then discard what the client still sends; else the answer might be lost."""
+        """Send the last answer, then discard further input: closing at once could lose the answer."""
         await self.send(answer)
         if self.complete or self.ended:
             return
@@ -250,9 +250,9 @@ async def readable(file: int | socket.socket) -> None:
 
 
 def peer_of(client: socket.socket) -> int | None:
-    """Return the user id of the client of a Unix socket, as the kernel reports it; None for a port.
+    """Return the user id of the client of a Unix socket, as the kernel reports it; None for a TCP client.
 
-    Returns -1 if the id is unknown, as in a user namespace, where all other users have that of `nobody`.
+    Return -1 if the id is unknown: in a user namespace, for example, all other users look like `nobody`.
     """
     if client.family != socket.AF_UNIX:
         return None

@@ -29,14 +29,14 @@ def too_large(most: int) -> HttpRefusal:
 
 
 class HttpRequest(NamedTuple):
-    """The first line and the headers of a request; of a repeated header, the first is used."""
+    """The first line and the headers of a request; a repeated header has the value of its first line."""
 
     method: str
     path: str
     headers: dict[str, str]
 
     def first_of(self, *names: str) -> str:
-        """Return the value of the first of these headers that is not empty."""
+        """Return the value of the first header in `names` that has one; "" if all are empty or missing."""
         return next((self.headers[name] for name in names if self.headers.get(name)), "")
 
 
@@ -49,7 +49,7 @@ class RequestReader:
         self.parser = h11.Connection(h11.SERVER, max_incomplete_event_size=MAX_HEAD_LENGTH)
 
     async def _next_event(self) -> h11.Event | None:
-        """Return the next event of the HTTP parser; None when there are no more."""
+        """Return the next event of the HTTP parser; None when there are no more events."""
         try:
             while (event := self.parser.next_event()) is h11.NEED_DATA:
                 if self.parser.they_are_waiting_for_100_continue:
@@ -63,7 +63,7 @@ class RequestReader:
     async def read_head(self) -> HttpRequest:
         event = await self._next_event()
         if not isinstance(event, h11.Request):
-            raise HttpRefusal(400, "no request")
+            raise HttpRefusal(400, "the client sent no request")
         headers: dict[str, str] = {}
         for name, value in event.headers:
             headers.setdefault(text_of(name), text_of(value))
@@ -82,7 +82,7 @@ class RequestReader:
             if len(body) > self.most:
                 raise too_large(self.most)
             self.connection.hold(len(body))
-        raise HttpRefusal(400, "too many chunks")
+        raise HttpRefusal(400, "the body of the request comes in too many pieces")
 
 
 def text_of(line: bytes) -> str:

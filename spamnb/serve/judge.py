@@ -79,7 +79,7 @@ class Judge:
         return judged
 
     def _by_own_model(self, message: Message, user: str, with_evidence: bool) -> Judged | None:
-        """Judge a message with the user's own model; None if the user has no usable model."""
+        """Judge a message with the user's own model; return None if the shared model must judge instead."""
         try:
             model = self._own_model(user)
             is_judge = model is not None and not self._is_young(model)
@@ -97,7 +97,7 @@ class Judge:
             complain(f"user {user}: {why}")
 
     def _decide_by_sender(self, judged: Judged, user: str, stored: StoredModel | None) -> None:
-        """Apply the user's own lists of senders, the configured lists, and the people that the user knows."""
+        """Change the verdict if the sender is in the user's or the configured lists, or is a known person."""
         try:
             own = self.user_lists.of(user) if self.user_lists else None
         except SpamnbError as error:
@@ -115,9 +115,9 @@ class Judge:
             self._report(f"{user}, people", f"{error} (continuing without known senders)")
 
     def user_of(self, name: str) -> str:
-        """Return the user that a login name or a mail address belongs to: the first name that has a model.
+        """Return the user name for a login name or address: the first of `users_of(name)` that has a model.
 
-        If none has a model yet, return the whole address without its extension. All protocols use this rule.
+        If none has a model yet, return the address without its extension. All protocols use this rule.
         """
         names = users_of(name)
         own = names[min(1, len(names) - 1)]
@@ -152,7 +152,7 @@ class Judge:
         return current["header_style"], current["header"], current["subject_tag"]
 
     def current_configuration(self) -> Configuration:
-        """Return the configuration, read again if its files have changed; the old one if that fails."""
+        """Return the configuration, read again if its files have changed; if reading fails, the old one."""
         now = monotonic()
         if now - self.checked_at >= CHECK_INTERVAL:
             self.checked_at = now
@@ -174,7 +174,7 @@ class Judge:
         self.configuration = configuration
 
     def learning_model(self, user: str) -> str | None:
-        """Return the path of the model that learns a user's mail, existing or not; None for a wrong name."""
+        """Return the path of the model to learn a user's mail, even if missing; None for an invalid name."""
         if self.user_models is None:
             return self.shared.path
         if path := self.user_models.find(user):
@@ -183,21 +183,21 @@ class Judge:
         return self.user_models.path(user)
 
     def may_change_model(self, peer: int | None, user: str, path: str) -> bool:
-        """Return whether a client, by its user id, may add mail to the model that judges the mail of `user`.
+        """Return whether a client with user id `peer` may change the model at `path`, which is for `user`.
 
-        Root and the server's user may do so for every model, others only for their own, by its owner or name.
-        A client at a port, without a user id, may do so, too.
+        Root, the server's user and clients of a port, whose `peer` is None, may do so for every model; other
+        users only for a model file that they own, or for the user model of their login name.
         """
         if peer in (None, 0, os.geteuid()) or (os.path.exists(path) and peer == os.stat(path).st_uid):
             return True
         return path != self.shared.path and user == login_name(peer)
 
     def owner(self, user: str) -> Rights:
-        """Return the rights with which a server that runs as root opens a user's files."""
+        """Return the rights that a server running as root takes to open a user's files."""
         return self.user_models.owner(user) if self.user_models else ROOT
 
     def reload(self) -> None:
-        """Read the configuration and open every model again when they are next used."""
+        """Let the next message read the configuration again, and open again each model that it needs."""
         self.checked_at = -inf
         self.by_path.clear()
         self.shared.stamp = self.shared.failed_stamp = None

@@ -24,7 +24,7 @@ STDERR, MAX_FILES = 2, 1 << 20
 
 
 class Lesson(NamedTuple):
-    """A message to learn into a model, or to forget if it has no label."""
+    """A message that a model learns or, if `label` is None, forgets."""
 
     model: str
     raw: bytes
@@ -33,7 +33,7 @@ class Lesson(NamedTuple):
     owner: Rights = ROOT  # the rights with which a server that runs as root learns
 
     def run(self, log: Log) -> bytes:
-        """Learn the message and return the outcome or the failure; after that, the change is on disk."""
+        """Learn or forget the message; return the outcome, when the change is on disk, or why this failed."""
         try:
             if self.owner != ROOT and not os.geteuid():
                 take(self.owner)
@@ -70,7 +70,7 @@ class Lessons:
         try:
             async with self.turns.setdefault(model, asyncio.Lock()), self.processes:
                 if self.found_locked.get(model, asked) > asked:  # an earlier lesson waited in vain
-                    raise Locked(f"{model}: another program is writing to it; try again later")
+                    raise Locked(f"{model}: another program is changing this model; try again later")
                 result = await self._in_a_process(lesson)
             if result.startswith(LOCKED_PREFIX):
                 self.found_locked[model] = monotonic()
@@ -103,7 +103,7 @@ class Lessons:
         return result or FAILED_PREFIX + b"the process that learned the message has died"
 
     def _learn_and_exit(self, lesson: Lesson, writer: int) -> NoReturn:
-        """Learn in a new process, which closes the sockets of all clients first."""
+        """In a new process: close the sockets of clients, learn, write the outcome to a pipe, and exit."""
         try:
             for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
                 signal.signal(number, signal.SIG_IGN)  # finish learning that has begun

@@ -12,7 +12,7 @@ from spamnb.systemd import adds_time
 
 
 def write_line(text: str) -> None:
-    """Write a line, with the time at its start unless systemd's journal adds it."""
+    """Write a line, with the time at its start unless systemd's journal adds the time."""
     write_stderr(text + "\n" if adds_time() else f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} {text}\n")
 
 

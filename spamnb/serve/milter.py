@@ -56,10 +56,10 @@ HIDDEN_HEADER = ReplyCode(b"550 5.7.1 A header within a header, after a bare car
 
 
 class ReceivedHeader:
-    """The Received header that the mail server will add later; milters do not see it, so it is rebuilt here.
+    """The Received header that the mail server will add later, rebuilt here because milters do not see it.
 
-    Learned mail has this header, and it is good evidence: it has the only host that a sender cannot invent.
-    All its parts come from strangers, and are kept as bytes.
+    Learned mail has this header, which is good evidence: it names the only host that a sender cannot invent.
+    All parts of the header come from strangers, and are kept as bytes.
     """
 
     def __init__(self) -> None:
@@ -84,7 +84,7 @@ class ReceivedHeader:
         self.helo = content.partition(b"\0")[0]
 
     def read_recipient(self, content: bytes) -> None:
-        """Read a recipient packet: an address, then options. More than two recipients are not kept."""
+        """Read a recipient packet: an address, then options. Only the first two recipients are kept."""
         if len(self.recipients) < 2:
             self.recipients.add(content.partition(b"\0")[0])
 
@@ -97,7 +97,7 @@ class ReceivedHeader:
         self.queue_id = b""
 
     def as_bytes(self) -> bytes:
-        """Write the header as Postfix does, with the recipient if there is only one; b"" without a client."""
+        """Return the header as Postfix writes it, naming a single recipient; b"" if there is no client."""
         if not self.client:
             return b""
         name = self.helo or self.client.partition(b" ")[0]
@@ -106,7 +106,7 @@ class ReceivedHeader:
 
 
 class Milter:
-    """Judges the messages of a mail server, in all its sessions."""
+    """Judges the messages that a mail server shows in any number of sessions."""
 
     def __init__(self, judge: Judge, log: Log, options: Options, held: HeldBytes) -> None:
         self.judge = judge
@@ -115,7 +115,7 @@ class Milter:
         self.held = held
 
     async def handle(self, connection: Connection) -> bytes:
-        """Serve a session of any number of messages; if that fails, the mail server decides what to do."""
+        """Serve a session of any number of messages; if this fails, the server decides about the mail."""
         connection.complete = True
         session = Session(self)
         try:
@@ -145,11 +145,11 @@ class Milter:
 
 
 async def read_packet(connection: Connection) -> bytes:
-    """Read the next packet, including the bytes of its length; b"" when there are no more."""
+    """Return the next packet, starting with the bytes of its length; b"" when there are no more packets."""
     length = await connection.read_up_to(LENGTH_SIZE)
     size = int.from_bytes(length, "big")
     if size > MAX_PACKET:
-        raise ValueError(f"a packet has {size} bytes, at most {MAX_PACKET} are allowed")
+        raise ValueError(f"a packet has {size} bytes; at most {MAX_PACKET} are allowed")
     packet = await connection.read_up_to(size)
     return length + packet if packet and len(packet) == size else b""
 
@@ -175,7 +175,7 @@ class MilterMessage:
         written, name_end, value = content.partition(b"\0")
         value, value_end, rest = value.partition(b"\0")
         if not name_end or not value_end or rest:
-            raise ValueError("malformed header")
+            raise ValueError("a header packet must have a name and a value")
         name = written.rstrip(b" \t").lower()
         if name in self.forged:
             self.forged[name] += 1
@@ -207,12 +207,12 @@ class MilterMessage:
         self.body.clear()
 
     def raw(self, received: ReceivedHeader) -> bytes:
-        """Return the message as it will be delivered, with lines that end with LF."""
+        """Return the message as the mail server will deliver it, except that all lines end with LF."""
         body = b"".join(self.body).replace(b"\r\n", b"\n")
         return b"".join((received.as_bytes(), *self.head, b"\n" if body else b"", body))
 
     def removals(self) -> list[FilterMessage]:
-        """Return commands that remove forged headers, the last first, so that other numbers stay valid."""
+        """Return commands to remove forged headers, the last first, so that the others keep their numbers."""
         forged = ((name, number) for name, count in self.forged.items() for number in range(count, 0, -1))
         return [ChangeHeader(number, name.decode(), b"") for name, number in forged]
 
@@ -308,7 +308,7 @@ class Session:
         return [*removals, *self._headers(verdict), Continue()]
 
     def _headers(self, verdict: Verdict) -> list[FilterMessage]:
-        """Return the headers of the verdict, to be inserted before all others."""
+        """Return commands that insert the verdict's headers at the top and, for spam, tag the subject."""
         written = header_fields(verdict, self.message.style, self.message.header)
         fields = (line.encode("ascii", "replace").partition(b":") for line in written)
         added: list[FilterMessage] = [

@@ -25,7 +25,7 @@ MAX_USER_ENTRIES = 1 << 24  # bytes, for a view that reads all entries
 
 
 class ReloadingModel(ABC):
-    """A model that is reopened when its file or journal has changed; if that fails, the old one is used."""
+    """A model, opened again when its file or journal has changed; if that fails, the old model is used."""
 
     is_link = False  # whether its path may be a link
 
@@ -85,7 +85,7 @@ class ReloadingModel(ABC):
 
 
 class SharedModel(ReloadingModel):
-    """The model of all users. Its counts are in memory, unless they are too large for it."""
+    """The model that all users share; its counts are in memory, unless they are too large."""
 
     is_link = True
 
@@ -94,7 +94,7 @@ class SharedModel(ReloadingModel):
         self.tables: dict[int, CountTable] = {}  # by the generation of a model file: its counts
 
     def current_base(self) -> Model | None:
-        """Return the model, to be the base of others; None if it cannot be opened, which is reported once."""
+        """Return this model as base of users' models; None, reported once, if it cannot be opened."""
         try:
             return self.current()
         except SpamnbError as error:
@@ -102,7 +102,7 @@ class SharedModel(ReloadingModel):
             return None
 
     def table_of(self, stored: StoredModel) -> CountTable | None:
-        """Return the counts of a model file, if they are in memory."""
+        """Return the counts of a model file if they are in memory, else None."""
         return self.tables.get(stored.generation)
 
     def _open(self) -> Model:
@@ -112,14 +112,14 @@ class SharedModel(ReloadingModel):
         return model
 
     def _read_table(self, stored: StoredModel) -> CountTable | None:
-        """Return the counts of a model file from memory, or read them if the file has changed."""
+        """Return the counts of a model file in memory, read if they are new; None if they are too large."""
         if stored.generation not in self.tables and stored.columns["entries"].size <= MAX_ENTRY_BYTES:
             self.tables[stored.generation] = file_table(stored)
         return self.table_of(stored)
 
 
 class UserModel(ReloadingModel):
-    """The model of one user, read from disk: there may be many, in folders where their users may write."""
+    """The model of one user, with its counts on disk, in a folder where the user may write."""
 
     def __init__(self, path: str, shared: SharedModel, owner: Rights = ROOT) -> None:
         super().__init__(path)
@@ -138,16 +138,16 @@ class UserModel(ReloadingModel):
         with as_owner(self.owner):
             stored = StoredModel.open(self.path)
         if stamp[0] is None or stamp[0][0] != stored.file.inode:
-            raise InputOutputError(f"{self.path}: changed while it was opened; try again")
+            raise InputOutputError(f"{self.path}: was changed by another program meanwhile; try again")
         reads_all = view_of(stored).event == "bernoulli"
         if reads_all and stored.columns["entries"].size > MAX_USER_ENTRIES:
-            raise ModelError(self.path, "too large for a server that judges with event=bernoulli")
+            raise ModelError(self.path, "is too large for a server, because it judges with event=bernoulli")
         beneath = self.opened_on = self._base_for(stored)
         model = Model(stored, base=base_of(stored, beneath.stored) if beneath else None)
         return load_into_memory(model, lambda of: None if of is stored else self.shared.table_of(of))
 
     def check_sizes(self) -> Stamp:
-        """Return the stamp of the model's files; raise an error if one of them is too large to be read."""
+        """Return inode, time and size of model file and journal; raise ModelError if a file is too large."""
         stamp = self._stamp()
         for file, most, name in zip(stamp, (MAX_USER_MODEL, MAX_USER_JOURNAL), ("", ".journal"), strict=True):
             if file is not None and file[2] > most:
