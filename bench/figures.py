@@ -56,7 +56,7 @@ CLASSIFY = "classify 6,046 messages in bulk, against bogofilter"
 SUMMARY = (
     ("pairs of a ham and a spam in the wrong order, %", HALF, (OURS, "(1-AUC)%"), (THEIRS, "(1-AUC)%")),
     (
-        "spam missed, with a cutoff at which 0.1 % of the ham is lost, %",
+        "spam missed if 0.1 % of the ham may be lost, %",
         HALF,
         (OURS, "FN@0.1 %"),
         (THEIRS, "FN@0.1 %"),
@@ -67,7 +67,7 @@ SUMMARY = (
     ("100 ham and 100 spam learned: ham lost, %", WEEK, (f"100 {OURS}", LOST), (f"100 {THEIRS}", LOST)),
     ("… spam caught, %", WEEK, (f"100 {OURS}", CAUGHT), (f"100 {THEIRS}", CAUGHT)),
     (
-        "of 300 short ham messages from unknown senders, lost, %",
+        "300 short ham messages from unknown senders judged: ham lost, %",
         SHORT,
         (f"{FIRST} {OURS}", LOST),
         (f"{FIRST} {THEIRS}", LOST),
@@ -86,8 +86,8 @@ SUMMARY = (
 # A sentence, and which row of SUMMARY has its figures, ours and theirs.
 LEAD = (
     (
-        "**Accurate**: in {} % of all pairs of a good message and a spam, the good one gets the higher spam "
-        "score; with bogofilter, in {} %.",
+        "**Accurate**: of all pairs of one good message and one spam, only {} % are ranked the wrong way "
+        "round; with bogofilter, {} %.",
         0,
     ),
     ("**Decisive**: {} % of the mail is left undecided; with bogofilter, {} %.", 4),

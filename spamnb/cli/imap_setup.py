@@ -90,7 +90,7 @@ def go_on(ctx: click.Context, path: str, name: str) -> int:
     from spamnb.imap.state import State
 
     if not can_ask():
-        click.echo("next: spamnb imap train, then, on a terminal: spamnb imap setup")
+        click.echo("next, run `spamnb imap train`; then, in a terminal, `spamnb imap setup`")
         return 0
     (account,) = read_accounts(path, name)
     with State(account) as state:

@@ -133,7 +133,9 @@ def train(
     check(sent)
     if forwarders:
         if given - {"ham", "spam", "label"} != {"forwarders"} or mail.paths != ["-"]:
-            raise UsageError("--forwarded-by needs standard input: --spam - --forwarded-by ADDRESS")
+            raise UsageError(
+                "--forwarded-by needs a message on standard input, as in `--spam - --forwarded-by ADDRESS`"
+            )
         return learn_forwarded(mail.labels[0], model, read_stdin(), forwarders)
     if given <= {"ham", "spam", "label", "jobs"} and len(mail.paths) == 1:
         lesson = LearnCommand(mail.labels[0], model)

@@ -71,7 +71,7 @@ def check(path: str, progress: Callable[[int, int], object] = lambda _size, _ent
     found.damage += journal_damage(journal)
     if stored.lost_lessons:
         entries = counted(stored.lost_lessons, "entry that belongs", "entries that belong")
-        found.damage.append(f"its journal has {entries} to another model file")
+        found.damage.append(f"its journal has {entries} to another model file; restore that file")
     return found
 
 

@@ -98,7 +98,7 @@ class SharedModel(ReloadingModel):
         try:
             return self.current()
         except SpamnbError as error:
-            self._report(f"{error} (models of users are used without this base)")
+            self._report(f"{error} (users' models are used without this base)")
             return None
 
     def table_of(self, stored: StoredModel) -> CountTable | None:

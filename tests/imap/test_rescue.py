@@ -136,7 +136,7 @@ def test_the_first_training(provider, home):
     provider.append("Junk", ham(97), "", LONG_AGO)  # as moved there: it came before the others
     said = home("train").succeeds().out.decode()
     assert f"spam: {3 * ENOUGH + 1} learned" in said
-    assert "not learned as spam: 2 messages in Junk that look like mail you keep:" in said
+    assert "2 messages in Junk, not learned as spam, look like mail you keep:" in said
     assert "meeting notes 98\n" in said
     assert [home.label_of(ham(n)) for n in (97, 98, 99)] == ["spam", None, None]
     with home.history(ham(98)) as (history, _):

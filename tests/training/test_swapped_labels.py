@@ -52,7 +52,7 @@ def test_names_that_contradict_their_labels_are_refused_from_the_first_training_
     put(tmp_path / "Inbox", ham(1), ham(2))
     train = ("train", "--jobs", "1", "--model", tmp_path / "model", tmp_path / "spam", tmp_path / "Inbox")
     said = (
-        f"{tmp_path}/spam as ham and {tmp_path}/Inbox as spam: ham comes first: swapped?",
+        f"{tmp_path}/spam as ham and {tmp_path}/Inbox as spam: are these swapped? Ham comes first.",
         "Nothing was changed",
         "use --ham and",
     )

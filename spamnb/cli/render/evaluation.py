@@ -48,7 +48,7 @@ def show_evaluation(evaluation: Evaluation) -> None:
     if evaluation.mistakes:
         show_mistakes(evaluation.mistakes)
     if evaluation.duplicates:
-        show(f"exact copies of other messages: {evaluation.duplicates:,}; they flatter the figures")
+        show(f"exact copies of other messages: {evaluation.duplicates:,}; they make the figures look better")
 
 
 def show_mistakes(mistakes: Sequence[Mistake]) -> None:

@@ -141,7 +141,7 @@ def show_training(summary: Summary, labels: Iterable[str], model: str) -> None:
     if not (shares := verdicts_left_out(StoredModel.open(model))):
         print("too little mail was learned to find the cutoffs, so all mail is unsure")
         return
-    print("how good that is, if each message is judged with the counts of all others:")
+    print("verdicts on this mail, each message judged as if it had not been learned:")
     for label, other, words in ((SPAM, HAM, ("caught", "missed")), (HAM, SPAM, ("kept", "taken for spam"))):
         right, unsure, wrong = (f"{100 * shares[label][name]:.1f} %" for name in (label, UNSURE, other))
         print(f"  {plain_label(label)}: {right} {words[0]}, {unsure} unsure, {wrong} {words[1]}")
@@ -151,7 +151,7 @@ def show_doubted(found: Sequence[Envelope], junk: str) -> None:
     """Print the messages in Junk that were not learned as spam."""
     if found:
         verb, count = "looks" if len(found) == 1 else "look", counted(len(found), "message")
-        print(f"not learned as spam: {count} in {printable(junk)} that {verb} like mail you keep:")
+        print(f"{count} in {printable(junk)}, not learned as spam, {verb} like mail you keep:")
         show_messages(None, [(one.sender, one.subject) for one in found])
         print("If one is not spam, move it to the inbox; `spamnb imap digest` lists these messages, too.")
 

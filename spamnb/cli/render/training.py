@@ -52,7 +52,7 @@ def print_conflicts(summary: Summary) -> None:
         count = summary.total("conflicting")
         names = listed(summary.conflicts, len(summary.conflicts), count)
         click.echo(
-            f"{counted(count, 'message')} under more than one label, of which the first is learned: {names}; "
+            f"{counted(count, 'message')} under several labels, learned under the first: {names}; "
             "remove the wrong copies, then train with --fresh"
         )
 

@@ -111,7 +111,7 @@ def refuse_swapped_names(sources: dict[str, list[str]]) -> None:
     named = [(label, path) for label, paths in sources.items() for path in paths]
     if wrong := " and ".join(f"{path} as {label}" for label, path in named if speaks_against(label, path)):
         raise UsageError(
-            f"{wrong}: ham comes first: swapped? Nothing was changed. If they are right, use --ham and --spam"
+            f"{wrong}: are these swapped? Ham comes first. Nothing was changed; if not, use --ham and --spam"
         )
 
 
@@ -122,6 +122,6 @@ def _check_named_once(sources: dict[str, list[str]]) -> None:
         for path in paths:
             before = label_of.setdefault(path if path == "-" else os.path.realpath(path), name)
             if before != name:
-                raise UsageError(f"{path}: named as both {before} and {name}: choose one")
+                raise UsageError(f"{path}: this is named both as {before} and as {name}; name it once")
     if sum(paths.count("-") for paths in sources.values()) > 1:
         raise UsageError("-: standard input can be named only once")

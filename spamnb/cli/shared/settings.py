@@ -35,5 +35,5 @@ def with_settings_joined(words: Sequence[str], options: Collection[str]) -> list
         else:
             rest.append(word)
     if found and any(word.startswith(SETTINGS) for word in rest):
-        raise UsageError(f"write all settings as options, or all after {SETTINGS}")
+        raise UsageError(f"give all settings as options of their own, or all of them after {SETTINGS}")
     return [*([SETTINGS, ",".join(found)] if found else []), *rest, *given]
