@@ -13,9 +13,9 @@ EPERM = 1  # on every system; importing `errno` would cost a delivery time
 
 
 def reserve_standard_handles() -> None:
-    """Open /dev/null for each closed standard stream, or the next file opened would get its number, and
-    an answer would be written into a model, or an error message into a mail. /dev/null is opened in a mode in
-    which using a closed stream remains an error.
+    """Open /dev/null for each closed standard stream, in a mode in which using that stream still fails.
+
+    Otherwise the next file would get the stream's number, and an answer might be written into a model.
     """
     for handle, mode in ((STDIN, os.O_WRONLY), (STDOUT, os.O_RDONLY), (STDERR, os.O_WRONLY)):
         try:
@@ -28,7 +28,7 @@ JOINERS = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"  # Persian and joined
 
 
 def printable(text: str) -> str:
-    """Replace characters in a text from mail or a file name that a terminal would interpret or not show."""
+    """Replace characters that a terminal would interpret or not show; the text may be from mail."""
     if text.isprintable():
         return text
     return "".join(
@@ -56,7 +56,7 @@ def refuse_password(path: str) -> None:
 
 
 def without_queries(text: str) -> str:
-    """Remove what follows the `?` of web addresses: it may be a signature that gives access to anybody."""
+    """Cut off the web addresses in a text before the `?`: the rest may be a signature that gives access."""
     if "?" not in text or "://" not in text:
         return text
     import re
@@ -106,7 +106,7 @@ def open_beside(model: str, path: str, flags: int, with_mode: bool = False) -> i
 
     Others who can write to the folder may have put something there: a link, a pipe, or a file of their own.
     This user, root, and the owners of the folder and of the model are trusted. A new file gets the model's
-    owner, and with `with_mode` its mode; otherwise only its owner can read it.
+    owner, and with `with_mode` also the model's mode; otherwise only the owner can read the file.
     """
     flags |= os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
@@ -124,7 +124,7 @@ def open_beside(model: str, path: str, flags: int, with_mode: bool = False) -> i
 
 
 def check_owner(status: os.stat_result, model: str, path: str) -> None:
-    """Raise PermissionError unless a file is a regular file and belongs to a trusted user."""
+    """Raise PermissionError unless a file is a regular file of a trusted user (see `open_beside`)."""
     why = ""
     if not stat.S_ISREG(status.st_mode):
         why = "not a regular file"
@@ -135,10 +135,10 @@ def check_owner(status: os.stat_result, model: str, path: str) -> None:
 
 
 def keep_owner(handle: int, model: str, with_mode: bool = False) -> None:
-    """Give a new file the owner of the model that it belongs to or replaces, so that a service can read it.
+    """Give a new file the owner and group of the model that the file belongs to or replaces, if permitted.
 
-    If there is no model yet, root gives it to the owner of the folder. With `with_mode`, everyone who may
-    read the model may read the file; the model's group only if the file could be given to that group.
+    If there is no model yet and this user is root, use those of the folder. With `with_mode`, also give the
+    file the model's mode, except the rights of its group if the file could not be given to that group.
     """
     is_there = os.path.exists(model)
     like = os.stat(model if is_there else os.path.dirname(model) or ".")
@@ -161,9 +161,9 @@ def open_own(path: str, flags: int) -> int:
 
 
 def prepare_database(path: str) -> None:
-    """Create an SQLite database if it is missing; raise OSError if one of its files belongs to a stranger.
+    """Create an SQLite database if it is missing; raise OSError if one of its files is of an untrusted user.
 
-    An existing file is not opened: closing it would drop the locks that SQLite has on it.
+    An existing file is not opened: closing the file would drop SQLite's locks on it.
     """
     folder = os.path.join(os.path.dirname(path), "")
     with CREATING:  # another thread must not have SQLite open the file before it is closed here
@@ -209,7 +209,7 @@ def make_folder(path: str) -> None:
 
 
 def state_folder(name: str) -> str:
-    """Return the path of a folder in $XDG_STATE_HOME/spamnb, which only this user can then open."""
+    """Return the path of `name` in $XDG_STATE_HOME/spamnb, and close that folder to other users."""
     parent = xdg_folder("XDG_STATE_HOME", ".local", "state")
     if parent is None:
         raise NoInput("there is no home folder to store data in; set $XDG_STATE_HOME")
@@ -226,7 +226,7 @@ def state_folder(name: str) -> str:
 def sync_folder(path: str) -> None:
     """Sync the folder of a file to disk, so that the file's new name survives a crash.
 
-    Some file systems cannot sync folders, and report this; it is not an error.
+    Some file systems cannot sync folders; the error that they report is ignored.
     """
     handle = os.open(os.path.dirname(path) or ".", os.O_RDONLY)
     try:
@@ -241,7 +241,7 @@ def sync_folder(path: str) -> None:
 
 
 def stamp_of(path: str, follow_symlinks: bool = True) -> tuple[int, int, int] | None:
-    """Return a file's inode, time and size, which change when the file changes; None if it is missing."""
+    """Return a file's inode, time and size, which change when the file changes; None if there is no file."""
     try:
         status = os.stat(path, follow_symlinks=follow_symlinks)
     except OSError:
@@ -250,7 +250,7 @@ def stamp_of(path: str, follow_symlinks: bool = True) -> tuple[int, int, int] | 
 
 
 def model_file(path: str) -> str:
-    """Return the file that a link to a model leads to; the model's journal and lock are beside that file."""
+    """Return the path of a model's file, with links followed: journal and lock are beside the file itself."""
     if is_address(path):
         raise UsageError("a model must be a local file, not an address; copy it to this computer")
     return os.path.realpath(path) if os.path.islink(path) else path
@@ -270,9 +270,9 @@ def data_folder() -> str:
 
 
 def xdg_folder(variable: str, *below_home: str) -> str | None:
-    """Return the folder in an environment variable, if absolute (as XDG requires), or one in the home.
+    """Return the folder in an environment variable if it is an absolute path, or else one below the home.
 
-    None for a user without a home.
+    Return None if neither path is absolute, as for a user without a home folder.
     """
     in_home = os.path.join(os.path.expanduser("~"), *below_home)
     for folder in (os.environ.get(variable, ""), in_home):

@@ -55,7 +55,7 @@ def body(text: str, words: Words) -> list[str]:
 
 
 def header(name: str) -> Carry:
-    """Return a function that returns the tokens for a word in headers with this name."""
+    """Return a function that converts a word of the header `name` to spamnb's tokens."""
 
     def carry(text: str, words: Words) -> set[str]:
         tokens = set(header_tokens([(name, text)], words)) - {f"header:{name}"}
@@ -65,13 +65,13 @@ def header(name: str) -> Carry:
 
 
 def addresses(name: str) -> Carry:
-    """Return a function that returns the tokens for a word in addresses; a word with a dot is a host."""
+    """Return a function that converts a word of an address to spamnb's tokens; one with a dot is a host."""
     plain = header(name)
     return lambda text, words: plain("@" + text if "." in text and "@" not in text else text, words)
 
 
 def header_name(text: str, words: Words) -> list[str]:
-    """Import a header's name, if it is known; bogofilter also stores words of headers with this prefix."""
+    """Return the token for the name of a known header; return [] for the other words of headers."""
     name = text.lower()
     if not name.startswith("x-") and name not in HEADERS:
         return []
@@ -79,7 +79,7 @@ def header_name(text: str, words: Words) -> list[str]:
 
 
 def link(text: str, words: Words) -> list[str]:
-    """Import the host of a link; a text without a dot is read as words of a path."""
+    """Return the tokens for a piece of a link: a piece with a dot is a host, any other is words of a path."""
     if "." in text:
         return [*link_tokens([f"http://{text}"], words)]
     return [f"url:/{word}" for word in words.of(text)]
@@ -134,7 +134,7 @@ class Lines:
 
 @dataclass
 class WordList:
-    """The counts of bogofilter's word list, by spamnb's tokens, ready to be imported."""
+    """The counts of bogofilter's word list, converted to spamnb's tokens, ready to be imported."""
 
     messages: tuple[int, int] = (0, 0)  # ham and spam
     counts: dict[str, list[int]] = field(default_factory=dict)  # ham, spam, and the day last seen
@@ -148,13 +148,13 @@ class WordList:
             token, *numbers = line.split(b" ")
             if len(numbers) not in (2, 3) or not all(len(n) <= 20 and n.isdigit() for n in numbers):
                 raise lines.error(
-                    "not by `bogoutil -d`, which writes a token, its spam and ham counts, and a date"
+                    "this line is not from `bogoutil -d`, which writes a token, two counts and a date"
                 )
             spam, ham, *day = map(int, numbers)
             if token == MESSAGES:
                 found.messages = (ham, spam)
                 if max(found.messages) > MAX_COUNT:
-                    raise lines.error(f"the list has more than {MAX_COUNT:,} messages, the limit")
+                    raise lines.error(f"the list has over {MAX_COUNT:,} messages, too many to import")
             elif token not in ABOUT_THE_FILE:
                 found.add(decoded(token), ham, spam, day_of(day[0]) if day else 0, words)
         if not any(found.messages):
@@ -162,13 +162,13 @@ class WordList:
                 f"{lines.path}: has no line .MSG_COUNT with the number of messages; export the list again"
             )
         if not found.counts:
-            raise DataError(f"{lines.path}: none of its tokens can be imported; train on your mail instead")
+            raise DataError(f"{lines.path}: none of the tokens can be imported; train on your mail instead")
         return found
 
     def add(self, token: str, ham: int, spam: int, day: int, words: Words) -> None:
-        """Add the counts of a token. If several tokens become one, counts are summed; `table` limits the sum.
+        """Add the counts of a token of bogofilter. If several become one token of spamnb, sum their counts.
 
-        (1-AUC)% 0.043 on half of spamassassin; 0.047 with the largest of the counts instead of their sum.
+        On half of spamassassin, 1 - AUC was 0.043 % with the sum, and 0.047 % with the largest of the counts.
         """
         prefix = next(prefix for prefix in RULES if token.startswith(prefix))
         kind, carry = RULES[prefix]
@@ -184,7 +184,7 @@ class WordList:
             ]
 
     def table(self) -> CountTable:
-        """Return a table of the counts, as if each message had a token once: the list says no more."""
+        """Return a table of the counts; the list does not say how often a message has a token: assume 1."""
         table, now = CountTable(LABELS), today()
         table.add_messages([*self.messages])
         for fingerprint, (token, found) in zip(
@@ -197,7 +197,7 @@ class WordList:
 
 
 def decoded(token: bytes) -> str:
-    """Decode a token; bogofilter may store it in the charset of the mail."""
+    """Decode a token as UTF-8 or, if that fails, as cp1252: bogofilter may store the bytes of the mail."""
     try:
         return token.decode()
     except UnicodeDecodeError:
@@ -205,7 +205,7 @@ def decoded(token: bytes) -> str:
 
 
 def day_of(written: int) -> int:
-    """Return the days since 1970 of a date such as 20261115; 0 if that is not a date."""
+    """Convert a date such as 20261115 to days since 1970; return 0 if the number is not a date."""
     try:
         return max(0, (date(written // 10000, written // 100 % 100, written % 100) - EPOCH).days)
     except (ValueError, OverflowError):
@@ -213,7 +213,7 @@ def day_of(written: int) -> int:
 
 
 def make_base(model: str, words: WordList, fresh: bool = False) -> str:
-    """Write a word list as a base beside a model, and an empty model that uses it; return the base's path."""
+    """Write a base from a word list, and an empty model that uses the base; return the path of the base."""
     base = f"{os.path.realpath(model)}.base"
     with Lock(model, kind=TRAINING):
         for path in (model, base):

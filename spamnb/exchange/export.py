@@ -25,7 +25,7 @@ HEAD_FIELDS = ("settings", "view", "ham_loss", "cutoffs", "calibration", "misfil
 
 
 def exported(path: str) -> Iterator[str]:
-    """Yield the lines that describe a model and its journal."""
+    """Yield the lines of an export of a model, including its journal."""
     stored = StoredModel.open(path)
     head = {name: stored.head[name] for name in HEAD_FIELDS if name in stored.head}
     head |= {"labels": stored.labels, "messages": stored.messages, "numbers": sum_numbers(stored)}
@@ -41,7 +41,7 @@ def exported(path: str) -> Iterator[str]:
 
 
 def token_lines(entries: Entries) -> Iterator[str]:
-    """Yield a line for each word in a batch of entries."""
+    """Yield a line for each token among some entries of a model file."""
     days = [np.frombuffer(each, np.uint16) for each in (entries.first_days, entries.last_days)]
     counts = counts_of(entries)
     words = np.flatnonzero(counts[:, entries.label_count :].any(axis=1))
@@ -53,7 +53,7 @@ def token_lines(entries: Entries) -> Iterator[str]:
 
 
 def pair_lines(entries: Entries) -> Iterator[str]:
-    """Yield a line for each pair of words in a batch of entries."""
+    """Yield a line for each pair of words among some entries of a model file."""
     keys, days = np.frombuffer(entries.keys, np.uint64), np.frombuffer(entries.last_days, np.uint16)
     counts = counts_of(entries)
     pairs = np.flatnonzero(~counts[:, entries.label_count :].any(axis=1))
@@ -63,5 +63,5 @@ def pair_lines(entries: Entries) -> Iterator[str]:
 
 
 def counts_of(entries: Entries) -> Array:
-    """Return an array with a row for each entry: messages of each label, then occurrences in each."""
+    """Return an array with a row for each entry: messages of each label, then occurrences in each label."""
     return np.frombuffer(entries.counts, np.int64).reshape(-1, 2 * entries.label_count)

@@ -22,7 +22,7 @@ from spamnb.training.writing import add_up, indices_of, kept_labels, put_in_plac
 
 @dataclass(frozen=True)
 class MergedMessages:
-    """How many messages a merged model has learned, and how many of them several models had learned."""
+    """How many messages a merged model has learned, and how many of these more than one input had learned."""
 
     messages: int  # different messages; each has its label in the first model that learned it
     shared: int  # messages that several models learned, added once for each
@@ -38,12 +38,12 @@ def merge(out: str, paths: Sequence[str], *, fresh: bool = False) -> MergedMessa
         is_input = any(model is before for model in models)
         if before and not fresh and not is_input:
             raise CannotCreate(
-                f"{out}: already exists; use --fresh to replace it, or name it as an input, too"
+                f"{out}: already exists; to replace it, use --fresh; to add to it, name it as an input, too"
             )
         check_alike(models)
         labels = list(dict.fromkeys(label for model in models for label in model.labels))
         if len(labels) > MAX_LABELS:
-            raise DataError(f"{len(labels)} labels in all, but a model can have at most {MAX_LABELS}")
+            raise DataError(f"{len(labels)} labels in all are too many; a model has at most {MAX_LABELS}")
         united, shared = LearnedMessages(), LearnedMessages()
         for model in models:
             indices = indices_of(model.labels, labels)
@@ -81,12 +81,12 @@ def check_alike(models: Sequence[StoredModel]) -> None:
     for model in models:
         file = os.path.realpath(model.path)
         if file in files:
-            raise UsageError(f"{model.path}: named twice; name each model once")
+            raise UsageError(f"{model.path}: this model is named twice; name each model once")
         files.add(file)
         different = [name for name, value in settings_of(model).as_map().items() if value != settings[name]]
         different += ["view"] if view_of(model).as_map() != view else []
         if different:
             raise DataError(
-                f"{model.path}: made with other settings than {first.path} ({', '.join(different)}); "
-                "to merge them, train one of them again with the settings of the other"
+                f"{model.path}: was made with other settings than {first.path} ({', '.join(different)}); "
+                "to merge the two models, train one of them again with the settings of the other"
             )

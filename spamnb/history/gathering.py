@@ -30,9 +30,9 @@ Models = dict[str, Model | None]
 
 
 def gather(database: Connection, folder: str, seconds: float = inf) -> int:
-    """Copy new verdicts from the log into the database, and remove old entries; return how many were new.
+    """Copy new verdicts from the log into the database, and remove old entries; return how many were read.
 
-    Stops after `seconds`, but copies at least one piece of the log.
+    Stop after `seconds`, but copy at least one piece of the log.
     """
     models: Models = {}
     deadline = monotonic() + seconds
@@ -45,7 +45,7 @@ def gather(database: Connection, folder: str, seconds: float = inf) -> int:
 
 
 def gather_file(database: Connection, folder: str, name: str, models: Models, deadline: float) -> int:
-    """Copy new records of a file piece by piece; each transaction also stores how far the file was read."""
+    """Copy the new records of a log file, piece by piece; return how many of them are verdicts."""
     gathered, end = 0, 1
     while end and log.size_and_time(folder, name)[0] != copied(database, folder, name):
         with transaction(database):
@@ -78,10 +78,9 @@ def gather_file(database: Connection, folder: str, name: str, models: Models, de
 
 
 def store_corrections(database: Connection, fields: dict[str, Any]) -> None:
-    """Store a correction for each message that was judged, and later learned under a label other than the
-    verdict.
+    """Store a correction for each judged message that was later learned under a label other than its verdict.
 
-    `classify` may have judged with a fallback model, so for its verdicts the model is not compared.
+    The models must be the same, except for a verdict of `classify`, which may have used a fallback model.
     """
     path, label = shown_path(fields), fields["label"]
     learned = bytes(fields["learned"])
@@ -101,7 +100,7 @@ def store_corrections(database: Connection, fields: dict[str, Any]) -> None:
 
 
 def is_repeated(database: Connection, row: dict[str, Any]) -> bool:
-    """Return whether `spamnb imap` logged a verdict a second time because it was killed after the first."""
+    """Return whether `spamnb imap` logged the same verdict again, as it does after it was killed."""
     if not row["source"].startswith("imap "):
         return False
     found = database.execute(
@@ -126,7 +125,7 @@ def prune(database: Connection, folder: str, days: int, size: int) -> None:
 
 
 def row_of(fields: dict[str, Any], models: Models) -> dict[str, Any]:
-    """Return the database row of a log record: its fields, headers of the message, reasons of the verdict."""
+    """Return the database row of a log record: its fields, the message's headers, reasons for the verdict."""
     message = read(log.message_of(fields))
     verdict = safe_text(fields["verdict"])
     ham, spam = fields["cutoffs"] or (None, None)
@@ -155,14 +154,14 @@ def shown_path(fields: dict[str, Any]) -> str:
 
 
 def date_of(message: Message, judged: float) -> float:
-    """Return when a message was sent or received, by its first plausible header; else `judged`."""
+    """Return the first plausible date in the headers Date and Received; if there is none, return `judged`."""
     received = (message.get("received") or "").rpartition(";")[2]
     dates = map(timestamp, filter(None, (message.get("date"), received.strip())))
     return next((float(date) for date in dates if date and 0 < date <= judged + log.DAY), judged)
 
 
 def reasons_of(message: Message, fields: dict[str, Any], path: str, models: Models) -> str:
-    """Explain a verdict in a few words with the current model; "" if the model is gone or damaged."""
+    """Explain a verdict in a few words with the current model; return "" if the model is gone or damaged."""
     with suppress(SpamnbError, OSError, ValueError):  # ValueError: the path has a NUL
         if path not in models:
             models[path] = None

@@ -48,7 +48,7 @@ COMPLAINTS: "dict[str, str]" = {}  # last warning of this process, by step
 
 
 class HistoryLog:
-    """A folder of log files. If writing fails, it only warns, because mail must still be delivered."""
+    """A folder of log files. An error in writing is only a warning, because mail must still be delivered."""
 
     def __init__(self, days: str = DAYS, size: str = SIZE, folder: str | None = None) -> None:
         self.days = parse_days(days)
@@ -135,12 +135,12 @@ def file_names(folder: str) -> list[str]:
 
 
 def file_limit(size: int) -> int:
-    """Return the size at which a new file is begun: small, so that pruning removes little at once."""
+    """Return the size at which a log file is full: small, so that pruning removes little at once."""
     return min(size // 8, MAX_FILE)
 
 
 def prune_files(folder: str, days: int, size: int) -> None:
-    """Remove files older than some days, and the oldest files while the folder exceeds a size.
+    """Remove log files older than `days`, and the oldest ones while the folder is larger than `size` bytes.
 
     The latest file is always kept.
     """
@@ -218,7 +218,7 @@ def hash_of_raw(raw: bytes) -> int:
 
 
 def read_piece(folder: str, name: str, start: int, size: int, to_keep: bool = False) -> bytes:
-    """Read `size` bytes of a file, none if the file is gone; with `to_keep`, sync the file and its folder."""
+    """Read `size` bytes of a log file (b"" if it is gone); with `to_keep`, sync the file and its folder."""
     path = os.path.join(folder, name)
     try:
         with open(open_own(path, os.O_RDONLY), "rb", buffering=0) as file:

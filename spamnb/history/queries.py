@@ -40,7 +40,7 @@ def last_corrected() -> float:
 
 
 class Week(NamedTuple):
-    """The verdicts and corrections of seven days from a Monday on, in UTC."""
+    """The verdicts and corrections of a week, which begins on Monday in UTC."""
 
     start: float
     messages: int
@@ -75,7 +75,7 @@ class History:
             self.database.close()
 
     def gather(self, seconds: float = inf) -> int:
-        """Copy new verdicts from the log into the database, for some seconds at most; return how many."""
+        """Copy new verdicts from the log into the database, for about `seconds`; return how many."""
         return gathering.gather(self.database, self.folder, seconds)
 
     def bytes_left(self) -> int:
@@ -106,7 +106,7 @@ class History:
     def _listed(
         self, order: str, sign: str, cursor: str | None, limit: int, asked: dict[str, Any]
     ) -> list[Entry]:
-        """List the entries on one side of a cursor, the nearest first."""
+        """List the entries after a cursor (if `sign` is ">") or before it (if "<"), the nearest first."""
         conditions, values = conditions_of(**asked)
         columns, way = ORDERS[order], "ASC" if sign == ">" else "DESC"
         if place := self._place(columns, cursor):
@@ -115,7 +115,7 @@ class History:
         return self._select(conditions, values | place, by, limit)
 
     def _place(self, columns: Sequence[str], cursor: str | None) -> dict[str, Any]:
-        """Return the sort keys of the entry that a cursor names; empty if the entry is gone."""
+        """Return the values by which the entry at a cursor is sorted; {} if the entry is gone."""
         number = (cursor or "").removesuffix("c")
         if not is_number(number):
             return {}
@@ -127,7 +127,7 @@ class History:
         return {f"at{n}": value for n, value in enumerate(place.values())}
 
     def count_doubts(self, **asked: Any) -> tuple[int, int]:
-        """Count the unsure entries without a correction, and all other entries."""
+        """Return the number of unsure entries without a correction, and the number of all other entries."""
         conditions, values = conditions_of(**asked)
         counted = "count(*) FILTER (WHERE rank = 0 AND NOT is_corrected), count(*)"
         found = self.database.execute(f"SELECT {counted} FROM entries WHERE {joined(conditions)}", values)
@@ -154,7 +154,7 @@ class History:
         return log.message_of(fields) if fields and fields["time"] == found[3] else None
 
     def with_hash(self, message_hash: int, model: str, label: str) -> list[int]:
-        """Return the ids of a model's verdicts on a message, except those corrected to this label."""
+        """Return the ids of a model's verdicts on a message, except verdicts already corrected to `label`."""
         signed = message_hash - (message_hash >> 63 << 64)
         found = self.database.execute(
             "SELECT id FROM entries WHERE digest = ? AND model = ? AND correction IS NOT ?",
@@ -163,7 +163,7 @@ class History:
         return [id_ for (id_,) in found]
 
     def corrected_since(self, when: float, source: str) -> list[Entry]:
-        """List the entries, from sources with this prefix, that were corrected or restored after a time."""
+        """List entries whose source starts with `source`, and whose correction changed after a time."""
         conditions = ["corrected > :when", "substr(source, 1, :size) = :source"]
         values = {"when": when, "size": len(source), "source": source}
         return self._select(conditions, values, "corrected", limit=-1)
@@ -171,7 +171,7 @@ class History:
     def correct(self, ids: Iterable[int], label: str | None, now: float | None = None) -> None:
         """Store the label that a person gave to messages; None undoes that. The caller learns the messages.
 
-        The time is later than that of all corrections before, even if the clock was set back.
+        The stored time is later than the times of all earlier corrections, even if the clock was set back.
         """
         ids = list(ids)
         with transaction(self.database) as database:
@@ -187,7 +187,7 @@ class History:
             Path(self.folder, CORRECTED).touch()
 
     def remember_labels(self, labels: Mapping[int, str | None]) -> None:
-        """Store the labels that messages had before their first correction."""
+        """Store the labels, by id, under which messages were learned before their first correction."""
         with transaction(self.database) as database:
             database.executemany("INSERT OR IGNORE INTO labels_before VALUES (?, ?)", labels.items())
 
@@ -213,7 +213,7 @@ class History:
         return sorted(found.values())
 
     def counts(self, **asked: Any) -> dict[tuple[str, str | None], int]:
-        """Count the entries by verdict and correction."""
+        """Return the number of entries for each pair of verdict and correction."""
         conditions, values = conditions_of(**asked)
         found = self.database.execute(
             f"SELECT verdict, correction, count(*) FROM entries WHERE {joined(conditions)} GROUP BY 1, 2",
@@ -222,7 +222,7 @@ class History:
         return {(verdict, correction): count for verdict, correction, count in found}
 
     def scores(self, model: str, seconds: float) -> list[tuple[float, str, str | None]]:
-        """List score, verdict and correction of the entries of a model in the last `seconds`."""
+        """List score, verdict and correction of a model's entries in the `seconds` before the latest one."""
         return self.database.execute(
             "SELECT score, verdict, correction FROM entries WHERE model = :model"
             " AND time >= (SELECT max(time) FROM entries WHERE model = :model) - :seconds",
@@ -231,7 +231,7 @@ class History:
 
 
 def sound_entry(entry: Entry) -> Entry:
-    """Convert the values of an entry as SQLite stores them: make the hash unsigned, and `is_spam` a bool."""
+    """Convert an entry from SQLite's types: make the hash unsigned, and `is_spam` a bool or None."""
     is_spam = None if entry.is_spam is None else bool(entry.is_spam)
     return entry._replace(digest=entry.digest % (1 << 64), is_spam=is_spam)
 
@@ -261,7 +261,7 @@ def conditions_of(
 
 
 def has_words(text: str, words: str) -> bool:
-    """Return whether a text contains all words, which must be normalized."""
+    """Return whether a text, once normalized, contains all of the normalized `words`."""
     within = normalized(text)
     return all(word in within for word in words.split())
 
@@ -276,5 +276,5 @@ def joined(conditions: Sequence[str]) -> str:
 
 
 def is_number(text: str) -> bool:
-    """Return whether a text can be an entry's id."""
+    """Return whether a text is a number that can be an entry's id."""
     return text.isascii() and text.isdecimal() and len(text) < 18

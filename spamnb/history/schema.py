@@ -22,8 +22,8 @@ SEPARATOR = " · "  # between the reasons of a verdict
 class Entry(NamedTuple):
     """A verdict on a message, and its correction.
 
-    Each field is a column of the database and a field of the JSON output. Fields of a log record are
-    copied from it; `gathering.row_of` computes the others.
+    Each field is a column of the database and a field of the JSON output. The fields that
+    a log record has are copied; `gathering.row_of` computes the others.
     """
 
     id: int
@@ -53,12 +53,12 @@ class Entry(NamedTuple):
 
     @property
     def asks_folder(self) -> bool:
-        """Return whether a message is not spam, but it is unsure under which other label it belongs."""
+        """Return whether a message surely is not spam, but which of the other labels fits is unsure."""
         return self.verdict == UNSURE and self.is_spam is False
 
     @property
     def cursor(self) -> str:
-        """The place of the entry in a list, as an argument `after` of `History.entries`."""
+        """The argument `after` with which `History.entries` lists the entries after this one."""
         return f"{self.id}{'c' if self.correction else ''}"
 
 

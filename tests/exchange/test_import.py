@@ -109,7 +109,7 @@ DAMAGED = {
     "a count without end": (LINE + b"money " + b"9" * 5000 + b" 1 20260101\n", "line 2"),
     "a line without end": (LINE + b"x" * (MAX_LINE + 1), "line 2", "longer than"),
     "no messages": (LINE, "number of messages"),
-    "nothing carried": (b".MSG_COUNT 1 1 20260101\nrtrn:ann 1 0 20260101\n", "none of its tokens"),
+    "nothing carried": (b".MSG_COUNT 1 1 20260101\nrtrn:ann 1 0 20260101\n", "none of the tokens"),
 }
 
 
