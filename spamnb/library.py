@@ -76,7 +76,7 @@ def train(
 def learn(path: Path, raw: bytes, label: str) -> str:
     """Learn a message under a label. When this returns, the change is on disk.
 
-    Returns "learned", "moved" (it was under another label) or "known" (nothing changed).
+    Returns "learned", "moved" (from another label), or "known" if it was learned before and nothing changed.
     """
     from spamnb.files import model_file
     from spamnb.training.learn import learn as run
@@ -87,7 +87,7 @@ def learn(path: Path, raw: bytes, label: str) -> str:
 def forget(path: Path, raw: bytes) -> str:
     """Remove a message from the model, whatever its label. When this returns, the change is on disk.
 
-    Returns "forgotten", or "unknown" (it was never learned, and nothing changed).
+    Returns "forgotten", or "unknown" if the message was not in the model, so that nothing changed.
     """
     from spamnb.files import model_file
     from spamnb.training.learn import learn as run
@@ -136,7 +136,7 @@ def checked_sources(sources: Sources) -> dict[str, list[str]]:
 
 
 def checked_message(raw: bytes) -> bytes:
-    """Return a message unchanged; raise TypeError unless it is given as bytes."""
+    """Return a message unchanged; raise TypeError if it is not bytes."""
     if not isinstance(raw, bytes):
         raise TypeError(
             f"a message must be bytes, such as Path.read_bytes() returns, not {type(raw).__name__}"

@@ -24,8 +24,8 @@ WRITING, TRAINING = ".lock", ".training"  # what is added to the model's path
 class Lock:
     """A lock file, locked while a model or its journal is changed. Readers need no lock.
 
-    The file stays, for processes that wait for it, unless this process created it and then failed: a failure
-    leaves no files.
+    The lock file stays on disk, because other processes may wait for it. Only if the locked work fails, this
+    process removes the lock file and folders, if it created them.
     """
 
     def __init__(self, model: str, patience: float = PATIENCE, kind: str = WRITING) -> None:
@@ -44,7 +44,7 @@ class Lock:
             time.sleep(PAUSE)
 
     def _try_lock(self) -> bool:
-        """Open and lock the file; return False if another process has locked or just removed it."""
+        """Open and lock the file; return False if another process has the lock, or just removed the file."""
         try:
             make_folder(os.path.dirname(self.path))
             self.handle = open_beside(self.model, self.path, os.O_RDWR | os.O_CREAT)
@@ -83,14 +83,14 @@ class Lock:
 
 
 def check_place(model: str) -> None:
-    """Raise CannotCreate if something other than a regular file is at a path: a folder, device or pipe."""
+    """Raise CannotCreate if the path of a model is a folder, device or pipe, instead of a regular file."""
     if os.path.exists(model) and not os.path.isfile(model):
         what = "is a folder" if os.path.isdir(model) else "is not a regular file"
         raise CannotCreate(f"{model}: {what}; {NAME_ANOTHER_FILE}")
 
 
 def missing_paths(path: str) -> list[str]:
-    """Return those paths that do not exist yet: the file and its parent folders, innermost first."""
+    """Return the path and its parent folders, innermost first, as far as they do not exist yet."""
     found = []
     while path and not os.path.lexists(path):
         found.append(path)
@@ -99,7 +99,7 @@ def missing_paths(path: str) -> list[str]:
 
 
 def failure_text(error: OSError) -> str:
-    """Return a text that says why a file cannot be locked, and what to do."""
+    """Return why a file cannot be locked, and what the user can do."""
     import errno
 
     if error.errno in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):

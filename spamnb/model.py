@@ -36,9 +36,9 @@ DEFAULT_VIEW = View(
 
 
 class Model:
-    """A model that judges messages; with another view than its own, the verdict is the most probable label.
+    """A model that judges messages. With a view other than its own, the verdict is the most probable label.
 
-    With a base, view and cutoffs are those of the base, and `layers_of` chooses the counts.
+    If the model uses a base, it takes view and cutoffs from there, and `layers_of` chooses the counts.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Model:
         self.use_base(base if view is None else None)
 
     def use_base(self, base: StoredModel | None) -> None:
-        """Judge with the counts of a base, too; if it is None, only with the model's own counts."""
+        """Use a base, if given: `layers_of` says whether its counts, the model's own, or both are used."""
         self.totals: TotalCounts = self.stored
         self.base, self.layers = None, [self.stored]
         if base:
@@ -126,7 +126,7 @@ class Model:
         return Model(self.stored) if self.base else self
 
     def lose_base(self, error: SpamnbError) -> None:
-        """If the error says that the base is damaged, report it and continue without; otherwise raise it."""
+        """If an error is about the base, report it and judge without this base; otherwise raise the error."""
         if not self.base or not str(error).startswith(self.base.path):
             raise error
         report_no_base(error)
@@ -157,22 +157,22 @@ class Model:
 
 
 def cutoffs_of(stored: StoredModel, given: Cutoffs | None = None) -> Cutoffs:
-    """Return the given cutoffs, or those of the model, with the model's margin between further labels."""
+    """Return the `given` cutoffs, or else those of the model; the margin is always the one of the model."""
     given = given or Cutoffs(*stored.head["cutoffs"])
     return Cutoffs(given.ham, given.spam, given.contradiction, stored.head.get("margin", MIN_SCORE))
 
 
 def base_of(stored: StoredModel, only: StoredModel | None = None) -> StoredModel | None:
-    """Open the base of a model; return None if it has none, or if its base does not fit, with a warning.
+    """Open and return the base of a model; None if there is none or (with a warning) if it does not fit.
 
-    `only` is the only base allowed, for models that their users may have written.
+    If `only` is given, no other base is allowed, since a user may have written this model.
     """
     about = stored.head.get("base")
     if not about:
         return None
     try:
         if only and about["path"] != only.path:
-            raise DataError(f"{stored.path}: its base is not the shared model")
+            raise DataError(f"{stored.path}: its base is not the shared model {only.path}")
         base = only or StoredModel.open(about["path"])
         check_base(stored.path, stored.labels, settings_of(stored), base)
     except SpamnbError as error:

@@ -57,7 +57,7 @@ def spamnb_fields(verdict: "Verdict") -> list[str]:
 
 
 def header_value(label: str) -> str:
-    """Return a label in ASCII without semicolons; other bytes are encoded as in a URL: %C3%BC."""
+    """Return a label in ASCII without semicolons; other characters are encoded as in a URL: %C3%BC."""
     return "".join(chr(b) if b < 128 and b not in b"%;" else f"%{b:02X}" for b in label.encode())
 
 
@@ -88,7 +88,7 @@ STYLES: "dict[str, tuple[tuple[bytes, ...], Callable[[Verdict], list[str]]]]" = 
 
 
 def check_style(style: str, name: str) -> None:
-    """Raise UsageError for an unknown style; `name` is the option or key that it was given to."""
+    """Raise UsageError for an unknown style; `name` is the option or key that set the style."""
     if style not in STYLES:
         raise UsageError(f"{name} must be one of {', '.join(STYLES)}, not {style!r}")
 
@@ -108,7 +108,7 @@ def header_fields(verdict: "Verdict", style: str, header: str = HEADER) -> list[
 
 
 def in_ascii(text: str) -> str:
-    """Return a text in ASCII, with encoded words (RFC 2047), which mail programs decode."""
+    """Return a text in ASCII; other text becomes encoded words (RFC 2047), which mail programs decode."""
     text = text.translate({ord(mark): '"' for mark in "“”"})
     if text.isascii():
         return text
@@ -123,7 +123,7 @@ def in_ascii(text: str) -> str:
 
 
 def with_tag(block: bytes, tag: bytes, newline: bytes) -> bytes:
-    """Put a tag before the subject, unless it is there; without a subject, the tag becomes the subject."""
+    """Put a tag before the subject, unless already there. If there is no subject, the tag becomes it."""
     if not tag:
         return block
     at = next(field_starts(b"Subject", block), None)
@@ -137,7 +137,7 @@ def with_tag(block: bytes, tag: bytes, newline: bytes) -> bytes:
 
 
 def header_end(raw: bytes, start: int) -> int:
-    """Return the position of the first empty line, which ends the header; if there is none, the end."""
+    """Return the position of the first empty line, which ends the header, or else the size of the message."""
     if raw.startswith((b"\n", b"\r\n"), start):
         return start
     ends = [at for at in (raw.find(b"\n\n", start), raw.find(b"\n\r\n", start)) if at >= 0]
@@ -156,10 +156,10 @@ def field_starts(name: bytes, block: bytes) -> "Iterator[int]":
 
 
 def last_header_end(raw: bytes, start: int, newline: bytes, is_body: bool) -> int:
-    """Return where the header ends for the mail program that sees its end last.
+    """Return the latest position at which a mail program may see the end of the header.
 
-    That program is procmail: for it, a line with a carriage return is not empty, nor is any line after a NUL.
-    Mail without an envelope line whose lines all end with CRLF does not go to procmail.
+    Procmail sees it last: to procmail, a line with a carriage return is not empty, nor is any line after a
+    NUL. But mail without an envelope line, in which all lines end with CRLF, does not go to procmail.
     """
     if newline == b"\r\n" and not start:
         return start if is_body else header_end(raw, start)
@@ -195,7 +195,7 @@ def without_fields(names: "tuple[bytes, ...]", block: bytes) -> bytes:
 
 
 def without_pieces(names: list[bytes], line: bytes) -> tuple[bytes, bool]:
-    """Remove headers between bare carriage returns; return the rest, and whether the last was removed."""
+    """Remove headers from a line with carriage returns; return the rest, and whether the last was removed."""
     pieces: list[bytes] = []
     returns, dropping, has_dropped = 0, False, False
     for text in line.split(b"\r"):
@@ -213,5 +213,5 @@ def without_pieces(names: list[bytes], line: bytes) -> tuple[bytes, bool]:
 
 
 def is_field(line: bytes, names: list[bytes]) -> bool:
-    """Return whether a line starts with one of these names; blanks or a line end may precede the colon."""
+    """Return whether a line starts with one of these names, then blanks, if any, and a colon or the end."""
     return line.partition(b":")[0].rstrip(b" \t").lower() in names

@@ -30,13 +30,13 @@ _PLACE_OF_TAG = {tag: place for place, tags in _TAGS.items() for tag in tags}
 
 
 def place_of(token: str) -> str:
-    """Return where in a message a token is, by its tag; for a pair of neighbours, where the first word is."""
+    """Return in which place of a message (such as `subject`) a token or the first word of a pair is."""
     tag, colon, _ = token.partition(":")
     return _PLACE_OF_TAG.get(tag, HEADER) if colon else BODY
 
 
 class Reason(NamedTuple):
-    """A piece of evidence: a token, a pair of neighbouring words, a number, or text covered by grams."""
+    """A piece of evidence: a token, two neighbouring words, a number, or text covered by grams."""
 
     token: str  # the token, both words of a pair, or the name of a number
     evidence: Evidence
@@ -46,28 +46,28 @@ class Reason(NamedTuple):
     covers: tuple[str, ...] | None = None  # words that a stretch of grams covers, whole or in part
 
     def count_text(self, label_index: int) -> str:
-        """Write how many messages of a label have the evidence: in the model, and in its base, if any."""
+        """Return how many messages of a label have the evidence, as text; "3 + 20" means model and base."""
         base = f" + {self.evidence.base_row[label_index]:,}" if self.evidence.base_row else ""
         return f"{self.row[label_index]:,}{base}"
 
     @property
     def is_gram(self) -> bool:
-        """Whether the reason is a stretch of text, whose weight is the mean of its grams."""
+        """Whether this is a stretch of text covered by grams; `weight` is then the mean of their weights."""
         return self.covers is not None
 
     @property
     def total_weight(self) -> float:
-        """The weight times the occurrences of the token; where means are used, only a part of it is added."""
+        """The weight times the occurrences of the token. If a view uses means, `adds` is less."""
         return self.weight * self.evidence.times if self.evidence.times else 0.0
 
     @property
     def mark(self) -> float:
-        """The weight by which the words are coloured: the total weight or, for grams, their mean."""
+        """The weight by which words are coloured: the total weight; for text covered by grams, the mean."""
         return self.weight if self.is_gram else self.total_weight
 
     @property
     def row(self) -> Row:
-        """The counts of messages by label; for a token, the counts of occurrences follow."""
+        """How many messages of each label have the evidence; for a token, its occurrences by label follow."""
         return self.evidence.row
 
     @property

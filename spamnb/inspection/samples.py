@@ -18,7 +18,7 @@ from spamnb.model import Model
 
 @dataclass(frozen=True)
 class SyntheticMessage:
-    """A message of random tokens, drawn by the probabilities of a model."""
+    """A message of random tokens, each drawn with its probability under a label."""
 
     label: str
     length: int
@@ -26,10 +26,10 @@ class SyntheticMessage:
 
 
 def draw_messages(model: Model, label: str, count: int, seed: int) -> Iterator[SyntheticMessage]:
-    """Yield `count` messages of random tokens, drawn by the probabilities of a label."""
+    """Yield `count` messages of random tokens, each drawn with its probability under `label`."""
     stored, label_index = model.stored, model.labels.index(label)
     if not stored.messages[label_index]:
-        raise DataError(f"{stored.path}: no {label} was learned, so no samples of it can be drawn")
+        raise DataError(f"{stored.path}: no message of the label {label} was learned, so none can be drawn")
     view = View("multinomial", model.view.smoothing)
     likelihood, texts, p = Likelihood(stored, view), list[str](), [np.empty(0)]
     for words in words_of(stored):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class PartSum(NamedTuple):
-    """What a part of the message adds to the sum: headers, body, whole message, or numbers."""
+    """What a part of the message (headers, body, all of it, or numbers) adds to the sum of evidence."""
 
     name: str
     tokens: int
@@ -33,7 +33,7 @@ class PartSum(NamedTuple):
 def sum_evidence(
     view: View, words: Sequence[Evidence], features: FeatureSet, toward: int, against: int
 ) -> tuple[list[Reason], list[PartSum]]:
-    """Return what each token, and each part of the message, adds to the lead of `toward` over `against`."""
+    """Return how much each token, and each part of the message, speaks for label `toward` over `against`."""
     divisors = divisors_of(view, words)
     parts = sorted(divisors, reverse=True)  # as a message is read
     counts, totals = dict.fromkeys(parts, 0), dict.fromkeys(parts, 0.0)
@@ -56,7 +56,7 @@ def sum_evidence(
 def present_and_absent(
     classifier: Classifier, words: Sequence[Evidence]
 ) -> tuple[Sequence[Evidence], Sequence[float]]:
-    """Return a message's words with weights log P, and, by label, the sum of log(1 − P) of absent words."""
+    """Return the words with log P as weights, and for each label the sum of log(1 − P) of all other words."""
     absent = [all_ - own for all_, own in zip(classifier.background, classifier.log_prior, strict=True)]
     certain, present = list(classifier.certain_words), []  # certain: P = 1
     for item in words:
@@ -76,7 +76,7 @@ def part_name(view: View, part: int) -> str:
 
 
 def numeric_reasons(numbers: Sequence[Evidence], toward: int, against: int) -> list[Reason]:
-    """Return what each number adds: the logarithm of how much likelier its value is under `toward`."""
+    """Return a reason for each number, with the weight log(P(value | `toward`) / P(value | `against`))."""
     weights = [difference(item.weights, toward, against) for item in numbers]
     return [
         Reason(str(item.feature), item, weight, weight, True)
@@ -91,7 +91,7 @@ def numeric_reasons(numbers: Sequence[Evidence], toward: int, against: int) -> l
 def sum_grams(
     model: Model, features: FeatureSet, toward: int, against: int
 ) -> tuple[list[Reason], list[PartSum]]:
-    """Return what each stretch of grams, and all grams of head and body, add to the lead of `toward`."""
+    """Return how much grams speak for label `toward`: by stretch of text, and in sum for head and body."""
     weights, shares = strong_grams(model, features, toward, against)
     rows = model.stored.counts.lookup_grams(list(weights))
     rows_of_base = model.base.counts.lookup_grams(list(weights)) if model.base else None
@@ -126,7 +126,7 @@ def sum_grams(
 def strong_grams(
     model: Model, features: FeatureSet, toward: int, against: int
 ) -> tuple[dict[int, float], dict[int, float]]:
-    """Return two dicts by counter: weights of strong grams for `toward`, and the grams' shares in means."""
+    """Return two dicts, by counter: a strong gram's weight for `toward`, and how much it counts in a mean."""
     likelihood = model.classifier.grams
     found: dict[int, float] = {}
     shares: dict[int, float] = {}
@@ -147,7 +147,7 @@ def strong_grams(
 def stretches(
     features: FeatureSet, part: int, weights: dict[int, float]
 ) -> Iterator[tuple[int, int, list[int]]]:
-    """Join neighbouring strong grams for the same label; yield start, end and counters of each stretch."""
+    """Join neighbouring strong grams that speak for one label; yield start, end and counters of each run."""
     start = end = 0
     joined: list[int] = []
     for at, counter in enumerate(gram_counters(features, part)):
@@ -181,7 +181,7 @@ def shown_text(data: bytes) -> str:
 
 
 def gram_counters(features: FeatureSet, part: int) -> list[int]:
-    """Return the index of the counter of each gram in a part, in the order of the text."""
+    """Return the counter (its index) of each gram in a part of the message, in the order of the text."""
     text = features.gram_texts[part]
     runs = [text[at : at + GRAM_BYTES] for at in range(len(text) - GRAM_BYTES + 1)]
     return [counter_of(int.from_bytes(run, "little"), part) for run in runs]

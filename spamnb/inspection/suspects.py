@@ -46,7 +46,7 @@ def misfiled_by(stored: StoredModel, scored: Sequence[Any]) -> Callable[[int, fl
 
 
 def count_suspects(stored: StoredModel) -> list[str]:
-    """Report in a sentence how many messages of each label look misfiled; return [] if none do."""
+    """Return a list of one sentence: how many messages of each label look misfiled; [] if none do."""
     scored = load_learned(stored).scored()
     is_misfiled = misfiled_by(stored, scored)
     labels = [label for label, score, _ in scored if is_misfiled(label, score)]
@@ -64,7 +64,7 @@ def count_suspects(stored: StoredModel) -> list[str]:
 def find_suspects(
     model: Model, paths: Iterable[str], step: Callable[[int, int], object] = lambda *_: None
 ) -> tuple[list[Suspect], int, list[Unreadable]]:
-    """Return suspects in this mail, the most certain first, the number of others, and unreadable mail."""
+    """Return suspects found in the mail (most certain first), the number not found, and unreadable mail."""
     learned = load_learned(model.stored)
     is_misfiled = misfiled_by(model.stored, learned.scored())
     wanted: dict[int, tuple[int | None, float]] = {

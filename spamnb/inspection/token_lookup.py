@@ -23,7 +23,7 @@ Words = tuple[str, ...]  # a token alone, or both words of a pair
 
 @dataclass(frozen=True)
 class TokenFacts:
-    """The counts and weights of a token or a pair of neighbours."""
+    """The counts and weights of a token or of two neighbouring words."""
 
     token: str
     known: bool
@@ -41,7 +41,7 @@ class TokenFacts:
 
 
 def look_up(model: Model, asked: str) -> TokenFacts:
-    """Look up a token, or two neighbours separated by a space, as a user or the tokenizer spells them."""
+    """Look up what a user asked for: a token, or two neighbouring words with a space between."""
     spellings: list[Words] = [(asked,), (as_tokenized(model, asked),)]
     match asked.split():
         case [first, second]:
@@ -78,7 +78,7 @@ def as_tokenized(model: Model, token: str) -> str:
 
 
 def rows_of(counts: Counts, spellings: Sequence[Words]) -> dict[Words, Row]:
-    """Return the counts of the given tokens and pairs, in order; leave out those never learned."""
+    """Return a dict of the counts of tokens and pairs, in the given order, without any never learned."""
     fingerprints = {words: fingerprint_of(words) for words in spellings}
     rows = counts.lookup(list(fingerprints.values()))
     return {words: rows[number] for words, number in fingerprints.items() if number in rows}

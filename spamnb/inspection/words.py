@@ -39,9 +39,9 @@ class WordBlock(NamedTuple):
         return self.letters[self.starts[word] : self.ends[word]].decode("utf-8", "replace")
 
     def values(self, view: View, function: Callable[[tuple[int, ...]], Sequence[float]]) -> Array:
-        """Return an array [value, word] of what a function returns for the counts of each word.
+        """Call `function` with the counts of each word, and return its values as an array [value, word].
 
-        The function is called once for each different row: half a million words have a few thousand.
+        Words with equal counts share a call: half a million words have a few thousand different counts.
         """
         counts = self.counts if view.event == "multinomial" else self.message_counts
         order = np.lexsort(counts)
@@ -63,7 +63,7 @@ def words_of(stored: StoredModel) -> Iterator[WordBlock]:
 
 
 def block_of(pieces: Sequence[Entries], label_count: int) -> WordBlock:
-    """Join entries to a block, leaving out pairs of neighbours."""
+    """Return a block of the words in some entries of a model, without its pairs of neighbouring words."""
 
     def joined(name: str, kind: type) -> Array:
         return np.concatenate([np.frombuffer(getattr(piece, name), kind) for piece in pieces])

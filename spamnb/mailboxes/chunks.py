@@ -30,7 +30,7 @@ FIRST_BYTES = 1000  # bytes that tell what a file is
 
 
 class RawMessage:
-    """A message as it was found; `index` is its number in an mbox, None for a file of its own."""
+    """A message as it was found; `index` is its number in an mbox, or None if the file has no other."""
 
     __slots__ = ("data", "index", "path")
 
@@ -41,7 +41,7 @@ class RawMessage:
 
 
 class MessageFiles:
-    """Files that are opened when their messages are read; `named`: the user gave these very paths."""
+    """Mail files, opened when their messages are read; `named` is true if the user gave these very paths."""
 
     __slots__ = ("named", "paths", "size")
 
@@ -65,7 +65,7 @@ class MessageFiles:
 
 
 class NumberedMessages:
-    """Messages of a mailbox, chosen by their numbers; the mailbox is read up to the last of them."""
+    """Messages of a mailbox, chosen by their numbers; the mailbox is read up to the highest number."""
 
     __slots__ = ("numbers", "path")
     size = 0  # unknown before reading
@@ -97,7 +97,7 @@ class NumberedMessages:
 
 
 class ReadMessages:
-    """Messages that were already read, because their source can be read only once or only from its start."""
+    """Messages already read, because their source can be read only once, or only from its start."""
 
     __slots__ = ("items", "size")
 
@@ -110,7 +110,7 @@ class ReadMessages:
 
 
 def file_blocks(path: str) -> Iterator[bytes]:
-    """Yield the blocks of a file, which may be at an address; each is read only when it is needed."""
+    """Yield a file (on disk or at an address) in blocks; each block is read only when it is needed."""
     if is_address(path):
         from spamnb.mailboxes.remote import blocks
 
@@ -121,9 +121,9 @@ def file_blocks(path: str) -> Iterator[bytes]:
 
 
 def plain_message(path: str, named: bool) -> RawMessage | Unreadable | None:
-    """Read a file that is a single message at once, which is much faster than in blocks.
+    """Read a file with a single message in one piece, which is much faster than reading it in blocks.
 
-    Return None for a mailbox, and for a file that is compressed, large, or unreadable.
+    Return None for a mailbox, and for a file that is empty, compressed, large or unreadable.
     """
     try:
         data = read_whole(path)
@@ -138,7 +138,7 @@ def plain_message(path: str, named: bool) -> RawMessage | Unreadable | None:
 
 
 def read_whole(path: str) -> bytes | None:
-    """Read a regular file at once; return None for a pipe or device, and if it is larger than MAX_MESSAGE."""
+    """Read a regular file in one piece; return None if it is larger than MAX_MESSAGE, or a pipe or device."""
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         status = os.fstat(file)
@@ -157,7 +157,7 @@ def why_no_message(path: str, start: bytes, named: bool) -> str:
 def file_messages(
     path: str, blocks: Iterator[bytes], named: bool, deleted: bool = False
 ) -> Iterator[RawMessage | Unreadable]:
-    """Yield the messages of a file. If the user `named` the file, it is read unless it clearly is not mail.
+    """Yield the messages of a file. A file that looks binary is read only if the user `named` this very path.
 
     Messages of a mailbox that are marked as deleted are yielded if `deleted` is true, otherwise only counted.
     """
@@ -181,16 +181,16 @@ def file_messages(
 
 
 def is_mailbox(path: str, start: bytes) -> bool:
-    """Return whether a file that begins with `start` is an mbox; if not, it is a single message."""
+    """Return whether a file that begins with `start` is an mbox (True) or a single message (False)."""
     return is_envelope(start) and not maildir.is_in_maildir(path)
 
 
 def mailbox_messages(
     path: str, messages: Iterator[bytes], stream: ByteStream, deleted: bool
 ) -> Iterator[RawMessage | Unreadable]:
-    """Yield the messages of an mbox, numbered from 0; if there is only one, its number is None.
+    """Yield the messages of an mbox, numbered from 0. If there is only one message, its number is None.
 
-    If an error ended the stream, the last message is incomplete, and is dropped.
+    If an error ended `stream`, the last message is incomplete and is left out.
     """
     count = skipped = 0
     data = next(messages, None)

@@ -25,10 +25,10 @@ _NO_MAIL_NAMES = frozenset(("maildirfolder", "subscriptions", "dovecot.sieve", "
 
 
 class FolderWalk:
-    """A search for all files below some paths, in sorted order; it visits no folder twice, so that it ends.
+    """A search for all files below some paths, in sorted order. Links cannot make it visit a folder twice.
 
-    `without` are paths that are skipped silently, with everything below them. Folders and mailboxes with a
-    role (such as trash) in `leave_out` are reported, not read, unless the user named them (`named_paths`).
+    Paths in `without` are skipped silently, with everything below them. Folders and mailboxes that by their
+    names are trash or the like (`leave_out`) are not read but reported, unless they are in `named_paths`.
     """
 
     def __init__(self, named_paths: Sequence[str], without: Iterable[str], leave_out: frozenset[str]) -> None:
@@ -52,7 +52,7 @@ class FolderWalk:
             yield Unreadable(path, reason_of(error))
 
     def files_at(self, url: str) -> Iterator[tuple[str, int] | Unreadable]:
-        """Yield (address, size) of each file at or below an address, or matching a pattern with *."""
+        """Yield (address, size) of each file at or below an address, which may be a pattern with *."""
         for entry in remote.matching(url):
             if entry.path != url and os.path.realpath(entry.path) in self.without:
                 continue
@@ -62,7 +62,7 @@ class FolderWalk:
                 yield entry.path, entry.st_size
 
     def files_below(self, folder: str) -> Iterator[tuple[str, int] | Unreadable]:
-        """Yield (path, size) of each file below a folder; not recursive, since folders may nest deeply."""
+        """Yield (path, size) of each file at any depth below a folder; recursion could go too deep here."""
         waiting = self.entries(folder)[::-1]
         while waiting:
             item = waiting.pop()
@@ -80,14 +80,14 @@ class FolderWalk:
                 yield Unreadable(item.path, reason_of(error))
 
     def entries(self, folder: str) -> list[Entry | Unreadable]:
-        """Return the entries of a folder to read, and a report for each one left out because of its role."""
+        """Return the entries of a folder to be read, and a report of each entry left out by its name."""
         found = self.mail_entries(folder)
         if not self.leave_out:
             return found
         return [item if isinstance(item, Unreadable) else self.left_out(item) or item for item in found]
 
     def left_out(self, entry: Entry) -> LeftOutFolder | None:
-        """Return a report if an entry must be left out because of its role, such as trash; otherwise None."""
+        """Return a report if an entry must be left out (its name means trash or the like), otherwise None."""
         role = role_of(entry.name)
         if role not in self.leave_out or os.path.realpath(entry.path) in self.named_paths:
             return None
@@ -95,7 +95,7 @@ class FolderWalk:
         return LeftOutFolder(entry.path, f"{role}, by its name") if is_read else None
 
     def mail_entries(self, folder: str) -> list[Entry | Unreadable]:
-        """Return the entries of a folder that may contain mail; of a Maildir its messages and subfolders."""
+        """Return the entries of a folder that may contain mail; in a Maildir, its messages and subfolders."""
         found = self.unseen_entries(folder)
         folders = {entry.name: entry.path for entry in found if _is_folder(entry)}
         if not maildir.is_maildir(folders):
@@ -113,7 +113,7 @@ class FolderWalk:
         return problems + messages + below
 
     def unseen_entries(self, folder: str) -> list[Entry]:
-        """Return the entries of a folder to read, sorted by name; [] if the folder was already visited."""
+        """Return a folder's entries except skipped ones, by name; [] if the folder was already visited."""
         real = os.path.realpath(folder)
         if real in self.seen:
             return []
@@ -122,7 +122,7 @@ class FolderWalk:
         return [entry for entry in found if not self.is_skipped(entry, real)]
 
     def is_skipped(self, entry: Entry, folder: str) -> bool:
-        """Return whether an entry of a folder is in `without`, or is a link to a path in or below it."""
+        """Return whether an entry is in `without`; a link is, too, if it leads to or below such a path."""
         if not entry.is_symlink():
             return os.path.join(folder, entry.name) in self.without
         target = os.path.realpath(entry.path)
@@ -137,17 +137,17 @@ def _listed(folder: str) -> Sequence[Entry]:
 
 
 def is_stream(path: str) -> bool:
-    """Return whether a file can be read only once or only in this process, such as a pipe or an open file."""
+    """Return whether a file can be read only once or only in this process, such as a pipe or /dev/stdin."""
     return path.startswith(_OF_THIS_PROCESS) or (not os.path.isfile(path) and os.path.exists(path))
 
 
 def start_of(path: str) -> bytes:
-    """Return the first bytes of a file; b"" if it cannot be read, which the next reader will report."""
+    """Return the first bytes of a file, decompressed; b"" if it cannot be read (reported later)."""
     return gather(ByteStream(decompressed(file_blocks(path))), FIRST_BYTES)
 
 
 def may_be_mail(entry: Entry) -> bool:
-    """Return whether an entry may contain mail, by its name; a hidden folder may, if it is a Maildir."""
+    """Return whether an entry may contain mail, by its name. Of hidden entries, only Maildirs may."""
     if entry.name[0] == ".":
         folders = (os.path.join(entry.path, name) for name in maildir.WITH_MAIL)
         return _is_folder(entry) and any(map(is_folder, folders))

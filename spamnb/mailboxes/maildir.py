@@ -20,13 +20,13 @@ FOLDERS = frozenset((*WITH_MAIL, "tmp"))
 def is_maildir(folders: Collection[str]) -> bool:
     """Return whether a folder with these subfolders is a Maildir: it has `cur`, or both `new` and `tmp`.
 
-    If a folder has only the subfolder `new`, its other files are mail, too.
+    A folder that has `new` alone is an ordinary folder: files beside `new` are mail, too.
     """
     return "cur" in folders or ("new" in folders and "tmp" in folders)
 
 
 def is_in_maildir(path: str) -> bool:
-    """Return whether a file is in a Maildir, so that it is one message, even if it begins like an mbox."""
+    """Return whether a file is in a Maildir, and so is a single message even if it begins like an mbox."""
     folder, file = os.path.split(path)
     maildir, name = os.path.split(folder)
     if name not in WITH_MAIL:
@@ -47,13 +47,13 @@ def is_deleted(path: str) -> bool:
 
 
 def messages(listed: Iterable[Any]) -> list[Any]:
-    """Sort messages listed in `new` and then in `cur` by name; of one listed in both, return the latter."""
+    """Return listed messages by name; if a message is listed in `new` and later in `cur`, only the later."""
     found = {_unique_part(entry.name): entry for entry in listed}
     return [found[unique] for unique in sorted(found)]
 
 
 def current_paths(paths: Iterable[str]) -> Iterator[str]:
-    """Yield the current paths of files, some of which may be messages that moved after they were listed."""
+    """Yield where the files are now: messages of a Maildir may have moved since `paths` were listed."""
     listings: dict[str, dict[str, str]] = {}  # listed once, also when 100,000 messages were marked as read
     for path in paths:
         if "cur/" not in path and "new/" not in path:  # most files of folders
@@ -72,7 +72,7 @@ def current_paths(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _listing(maildir: str) -> dict[str, str]:
-    """Return a dict: unique part of each message's name → its path."""
+    """Return a dict of the paths of all messages, by the unique part of their names."""
     paths: dict[str, str] = {}
     for folder in (os.path.join(maildir, name) for name in WITH_MAIL):
         try:

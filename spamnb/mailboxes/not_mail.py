@@ -40,7 +40,7 @@ TAR, TAR_AT = b"ustar", 257
 
 
 def not_mail(path: str, head: bytes) -> str:
-    """Return what kind of file begins with `head`, and what to do about it; "" if it may be mail.
+    """Return which kind of file begins with `head`, and what to do instead; "" if the file may be mail.
 
     >>> not_mail("mail.bak", b"7z\\xbc\\xaf\\x27\\x1c\\0\\4")
     'a 7z archive; unpack it first, and name the unpacked files'

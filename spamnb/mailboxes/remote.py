@@ -22,7 +22,7 @@ MAX_REASON = 300  # characters of a library's error message
 
 
 class RemoteEntry:
-    """A file or folder at an address, with those methods of os.DirEntry that the search for mail needs."""
+    """A file or folder at an address, with the methods of os.DirEntry that the search for mail uses."""
 
     __slots__ = ("kind", "name", "path", "st_size")
 
@@ -56,7 +56,7 @@ def blocks(url: str) -> Iterator[bytes]:
 
 
 def whole_files(urls: list[str]) -> dict[str, Iterator[bytes]]:
-    """Read small files, several at the same time; an error is raised when the file's blocks are used."""
+    """Read small files, several at a time; return a dict of their blocks, which raise an error when used."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(MAX_REQUESTS) as pool:
@@ -65,7 +65,7 @@ def whole_files(urls: list[str]) -> dict[str, Iterator[bytes]]:
 
 
 def matching(url: str) -> list[RemoteEntry]:
-    """Return the file or folder at an address; for a pattern with *, ? or [, the sorted matches."""
+    """Return the file or folder at an address or, if this is a pattern with *, ? or [, the sorted matches."""
     with _os_errors():
         fs, path = _located(url)
         folder = _folder_of(url)
@@ -91,7 +91,7 @@ def entries(folder: str) -> list[RemoteEntry]:
 
 
 def kind(url: str) -> str:
-    """Return FILE or FOLDER for an address; "" if it does not exist or no server answers."""
+    """Return whether an address is a FILE or a FOLDER; "" if there is neither or no server answers."""
     try:
         return matching(url)[0].kind
     except OSError:
@@ -128,7 +128,7 @@ def _located(url: str) -> tuple[Any, str]:
 
 
 def _entries(fs: Any, folder: str, infos: Iterable[dict[str, Any]]) -> list[RemoteEntry]:
-    """Return entries for `infos`, which fsspec listed below a folder, without the folder itself."""
+    """Return entries made from `infos`, fsspec's list of a folder, in which the folder itself is left out."""
     start = len(_located(folder)[1].strip("/"))
     found = [(info["name"].strip("/")[start:].strip("/"), info) for info in infos]
     fs.invalidate_cache()  # it would keep everything it listed

@@ -82,7 +82,7 @@ def roles_to_leave_out(label: str) -> frozenset[str]:
 
 
 def speaks_against(label: str, path: str) -> bool:
-    """Return whether the name of a folder or mailbox suggests spam for the label ham, or ham for spam.
+    """Return whether a folder's or mailbox's name contradicts its label: means spam for ham, or the reverse.
 
     >>> speaks_against("ham", "mail/spam.mbox"), speaks_against("spam", "Trash")
     (True, False)
@@ -93,7 +93,7 @@ def speaks_against(label: str, path: str) -> bool:
 
 
 def role_of(name: str) -> str:
-    """Return the role (such as "trash") of a folder or mailbox with this name; "" if it is unknown.
+    """Return the role (such as "trash") of a folder or mailbox with this name; "" if it has none.
 
     >>> role_of(".INBOX.Entw&APw-rfe"), role_of("Deleted Items.sbd"), role_of("Lists")
     ('unsent', 'trash', '')
@@ -122,7 +122,7 @@ def _role(name: str) -> str:
 
 
 def _decoded(name: str) -> str:
-    """Decode IMAP's modified UTF-7 (RFC 3501): `&`, base64 of UTF-16, `-`. Anything else is unchanged."""
+    """Decode IMAP's modified UTF-7 (RFC 3501), which writes letters as base64 between `&` and `-`."""
     first, *rest = name.split("&")
     parts = [first]
     for part in rest:

@@ -39,13 +39,13 @@ class Missing(Unreadable):
 
 
 class SkippedMail(Unreadable):
-    """A report of a file in a folder that is not mail; this is not an error."""
+    """A report of a file that was found in a folder but is not mail; this is not an error."""
 
     __slots__ = ()
 
 
 class LeftOutFolder(SkippedMail):
-    """A report of a folder or mailbox not read because its name says that its mail has another label."""
+    """A report of a folder or mailbox that was not read, because by its name the mail has another label."""
 
     __slots__ = ()
 

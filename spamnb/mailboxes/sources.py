@@ -57,7 +57,7 @@ def message_name(path: str, index: int | None) -> str:
 def split_number(path: str) -> tuple[str, int]:
     """Split a path like `box.mbox:3` into mailbox and number; return ("", 0) for any other path.
 
-    If a file has exactly this name, it is that file. Messages are numbered from 0, as `classify` prints them.
+    The name of an existing file is never split. Messages are numbered from 0, as `classify` prints them.
     """
     box, _, digits = path.rpartition(":")
     if not digits.isdecimal() or not digits.isascii() or len(digits) > MAX_NUMBER_DIGITS or not box:
@@ -101,7 +101,7 @@ def total_size(
 
 
 def is_little(paths: Sequence[str], most: int, least_file: int) -> bool:
-    """Return whether mail has at most `most` bytes; each file counts as at least `least_file` bytes."""
+    """Return whether mail has at most `most` bytes in sum; a small file counts as `least_file` bytes."""
     sizes = (most + 1 if size == STREAM else max(size, least_file) for size in _sizes(paths, (), frozenset()))
     return all(total <= most for total in accumulate(sizes))
 
@@ -122,7 +122,7 @@ def messages(paths: Iterable[str], *, without: Iterable[str] = ()) -> Iterator[R
 def chunks_by_label(sources: Sources, size: int = CHUNK) -> Iterator[tuple[Chunk, str]]:
     """Yield the mail of each label in chunks of about `size` bytes, each with its label.
 
-    Mail named under one label is not read under another. Folders whose names contradict a label are left out.
+    A path of one label is not read under another label. Folders whose names contradict a label are left out.
     """
     for label, paths, limits in _with_limits(sources):
         for chunk in chunks(paths, size=size, **limits):
@@ -135,7 +135,7 @@ def size_of(sources: Sources) -> int:
 
 
 def _with_limits(sources: Sources) -> Iterator[tuple[str, Sequence[str], dict[str, Any]]]:
-    """Yield each label with its paths, and the options of `chunks` for the folders to skip below them."""
+    """Yield each label, its paths, and the options of `chunks` that say which folders below these to skip."""
     all_paths = {path for paths in sources.values() for path in paths}
     for label, paths in sources.items():
         without = all_paths.difference(paths)
@@ -151,8 +151,8 @@ def chunks(
 ) -> Iterator[Chunk]:
     """Yield the mail below `paths` in chunks of about `size` bytes, always in the same order.
 
-    A large mailbox, or a large compressed file, is read by this process. `without` names files and folders to
-    skip below `paths`, with everything below them; `leave_out` the roles of folders to leave out there.
+    A large mailbox, or a large compressed file, is read by this process, not a worker. Files and folders in
+    `without` are skipped, with everything below them; so are folders with a role (trash …) in `leave_out`.
     """
     files = MessageFiles([], 0)
     for item in _files(paths, without, leave_out):
@@ -177,7 +177,7 @@ def chunks(
 def _files(
     paths: Iterable[str], without: Iterable[str], leave_out: frozenset[str]
 ) -> Iterator[FoundFile | NumberedMessages | Unreadable]:
-    """Yield each file below some paths, the numbered messages of a mailbox, or a report of a failure."""
+    """Yield each file below `paths`, each mailbox with the numbers asked for, and a report of any failure."""
     paths = list(paths)
     walk = FolderWalk([path for path in paths if path != "-"], without, leave_out)
     for box, named in groupby(((*split_number(path), path) for path in paths), lambda item: item[0]):
@@ -193,7 +193,7 @@ def _files(
 
 
 def _chunks_of(item: FoundFile | NumberedMessages | Unreadable, size: int) -> Iterable[Chunk]:
-    """Return the chunks of a file that does not share a chunk with other files."""
+    """Return the chunks of an item that shares no chunk with others, such as a large file or a mailbox."""
     if isinstance(item, Unreadable):
         return (ReadMessages([item], 0),)
     if isinstance(item, NumberedMessages):

@@ -20,9 +20,9 @@ DENIED = "permission denied"  # as `reason_of` words it
 
 
 class ByteStream:
-    """Blocks of bytes. An error ends them, and its reason is in `why`, so that earlier blocks can be used.
+    """Blocks of bytes. If reading fails, the blocks end and `why` has the reason; earlier blocks can be used.
 
-    A file that was deleted since it was found has no blocks, and leaves no reason.
+    A file that was deleted since it was found has no blocks, and `why` stays empty.
     """
 
     __slots__ = ("blocks", "why")
@@ -69,7 +69,7 @@ def gather(blocks: Iterator[bytes], size: int) -> bytes:
 
 
 def decompressor_for(head: bytes) -> Callable[[], Any] | None:
-    """Return a function that makes decompressors for a file beginning with `head`; None if not compressed."""
+    """Return a function that makes decompressors for a file beginning with `head`; None if it needs none."""
     if head.startswith(b"\x1f\x8b\x08"):
         return _gzip
     if head.startswith(b"\xfd7zXZ\0"):
@@ -117,7 +117,7 @@ def _zstd() -> Any:
 
 
 def decompressed(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the blocks, decompressed if they are compressed (even in several parts)."""
+    """Yield the blocks of a file, decompressed if the file is compressed (even in several parts)."""
     head = gather(blocks, 10)  # bytes that `decompressor_for` looks at
     blocks = chain(head, blocks)
     new_decompressor = decompressor_for(head)

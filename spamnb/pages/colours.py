@@ -12,5 +12,5 @@ def colour_of_label(label: str) -> str:
 
 
 def colour_of_weight(why: Explanation, weight: float) -> str:
-    """Return the colour of evidence; of two labels that are not spam, the less likely one is grey."""
+    """Return the colour of evidence; if neither label is spam, evidence for the less likely one is grey."""
     return GREY if weight <= 0 and SPAM not in why.sides else colour_of_label(why.sides[weight > 0])

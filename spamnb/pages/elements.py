@@ -22,7 +22,7 @@ class Markup(str):
 
 
 def element(name: str, /, *children: Child, **attributes: str | float | None) -> Markup:
-    """Make an element; `class_` is written class, `text_anchor` is text-anchor, and None is left out."""
+    """Make an HTML or SVG element. `class_` is written class, `text_anchor` text-anchor; None is left out."""
     written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(visible(attribute_text(value)))}"'
         for key, value in attributes.items()
@@ -44,7 +44,7 @@ def markup(child: Child) -> str:
 
 
 def attribute_text(value: str | float) -> str:
-    """Write the value of an attribute; coordinates get one decimal, which makes a page a third smaller."""
+    """Return an attribute's value as text; numbers get one decimal, which makes a page a third smaller."""
     return value if isinstance(value, str) else f"{value:.1f}".removesuffix(".0")
 
 
@@ -54,7 +54,7 @@ def visible(text: str) -> str:
 
 
 def untrusted(text: str, most: int, *, ending: bool = False) -> Markup:
-    """Show text from mail or a file name, shortened; it cannot change the direction of other text."""
+    """Make an element of text from mail or a file name, shortened; it cannot reverse the text around it."""
     return element("bdi", shortened(text, most, ending=ending))
 
 

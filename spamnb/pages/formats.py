@@ -27,7 +27,7 @@ def percent(value: float | None) -> str:
 
 
 def interval_text(interval: Sequence[float] | None, form: Callable[[float | None], str]) -> str | None:
-    """Write a 95 % interval; None if it is unknown."""
+    """Return a 95 % interval as text, both ends written by `form`; None if it is unknown."""
     return f"{form(interval[0])} to {form(interval[1])}" if interval else None
 
 

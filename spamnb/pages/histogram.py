@@ -39,7 +39,7 @@ class Bins(NamedTuple):
         return self.low + self.step * self.bin_count
 
     def counts(self, scores: Array) -> list[int]:
-        """Count the messages in each bin; the outermost bins include those beyond the axis."""
+        """Count the messages in each bin; the first and last bin include messages beyond the axis."""
         indexes = np.clip((scores - self.low) / self.step, 0, self.bin_count - 1).astype(int)
         counts: list[int] = np.bincount(indexes, minlength=self.bin_count).tolist()
         return counts
@@ -61,7 +61,7 @@ class MirroredScale(NamedTuple):
 def histogram(
     upper: ScoreGroup, lower: ScoreGroup, cutoffs: tuple[float, float] | None
 ) -> tuple[Markup, bool]:
-    """Draw the histogram; also return whether some scores are beyond its axis."""
+    """Draw a histogram of two groups of messages; also return whether some scores are beyond the axis."""
     scores = [np.clip(group.scores, -MAX_SCORE, MAX_SCORE) for group in (upper, lower)]
     marks = [min(max(at, -MAX_SCORE), MAX_SCORE) for at in cutoffs or ()]
     bins = fitting_bins(np.concatenate(scores), marks)
@@ -93,7 +93,7 @@ def histogram(
 
 
 def fitting_bins(scores: Array, marks: Sequence[float]) -> Bins:
-    """Choose bins for the scores, except a few that are far from the others, and for cutoffs near them."""
+    """Choose bins that cover all scores but a few far from the others, and cutoffs (`marks`) nearby."""
     tails = np.percentile(scores, (0, 0.5, 99.5, 100)).tolist() if len(scores) else [0.0] * 4
     low, high = (tails[0], tails[3]) if tails[3] - tails[0] <= 3 * (tails[2] - tails[1]) else tails[1:3]
     width = max(high - low, 0.5, abs(low) / 1000)
@@ -132,7 +132,7 @@ def bars(x: Linear, y: MirroredScale, bins: Bins, counts: Sequence[int], group: 
 
 
 def unsure_band(x: Linear, marks: Sequence[float]) -> Markup:
-    """Shade the scores with unsure verdicts."""
+    """Shade the range of scores with unsure verdicts, between the two cutoffs (`marks`)."""
     if not marks:
         return Markup()
     left, right = (x.at(min(max(at, x.low), x.high)) for at in marks)
@@ -140,7 +140,7 @@ def unsure_band(x: Linear, marks: Sequence[float]) -> Markup:
 
 
 def cutoff(x: Linear, at: float, name: str, *, lowest: bool) -> Markup:
-    """Draw a cutoff with its name beside it; near the edge, the name is lower and on the other side."""
+    """Draw a cutoff, with a name beside it; near the edge, the name is lower, and on the other side."""
     words = f"← {name} {tick(round(at, 2))}" if lowest else f"{tick(round(at, 2))} {name} →"
     line_x = x.at(at)
     fits = (line_x - LEFT if lowest else RIGHT - line_x) > CHARACTER_WIDTH * len(words)

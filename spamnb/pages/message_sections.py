@@ -34,7 +34,7 @@ MAX_IGNORED = 200  # tokens of a kind
 
 
 def message_page(why: Explanation, path: str) -> str:
-    """Make the page about a message."""
+    """Make the HTML page that explains the verdict on a message."""
     subject = why.message.get("subject") or ""
     masthead = element(
         "header",
@@ -47,7 +47,7 @@ def message_page(why: Explanation, path: str) -> str:
 
 
 def message_sections(why: Explanation, *details: Markup) -> tuple[Markup | None, ...]:
-    """Make the sections of a page about a message; numbers and `details` are hidden until opened."""
+    """Make the sections of a page about a message; the last one, with numbers and `details`, is closed."""
     ids = row_ids(why)
     return (
         message_section(why, ids),
@@ -100,7 +100,7 @@ def headlines(why: Explanation) -> Markup:
 
 
 def row_ids(why: Explanation) -> dict[str, str]:
-    """Return the HTML id of each token's row in the tables."""
+    """Return a dict: for each token, the HTML id of the token's row in the tables of evidence."""
     listed = [reason for reasons in why.by_place().values() for reason in reasons[:MAX_TOKENS]]
     tokens = [reason.token for reason in listed if not reason.is_number]
     return {token: f"e{serial}" for serial, token in enumerate(tokens)}

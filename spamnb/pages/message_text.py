@@ -21,7 +21,7 @@ MIN_TINT, MAX_TINT = 0.10, 0.60  # of the weakest and the strongest word
 
 
 class WordTinter:
-    """Colours words by what their tokens add to the score, with a note on counts and weights."""
+    """Colours words by what their tokens add to the score, and attaches notes on counts and weights."""
 
     def __init__(self, why: Explanation, rows: Mapping[str, str]) -> None:
         self.why = why
@@ -32,7 +32,7 @@ class WordTinter:
         self.noted: set[tuple[str, ...]] = set()
 
     def tinted(self, piece: MarkedPiece) -> Markup:
-        """Colour a word that adds to the sum, with a note; the tab key reaches only its first occurrence."""
+        """Colour a word that adds to the sum, and attach a note; the tab key stops at a word only once."""
         reasons = [self.reasons[token] for token in piece.tokens]
         weight = sum(reason.mark for reason in reasons)
         if not weight or isnan(weight):

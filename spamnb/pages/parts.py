@@ -82,7 +82,7 @@ def card(name: str, figure: Child, meaning: Child, interval: str | None = None) 
 
 
 def small(text: str | None) -> Markup | None:
-    """Write an interval or a share, small, beside or below its figure."""
+    """Show an interval or a share in small type; return None if there is none."""
     return element("span", text, class_="span") if text else None
 
 

@@ -35,7 +35,7 @@ class Linear(NamedTuple):
 
 
 class Logarithmic(NamedTuple):
-    """A logarithmic scale between powers of ten, with zero below the lowest."""
+    """A logarithmic scale between two powers of ten; zero is a little below the lower one."""
 
     low: float
     high: float
@@ -105,7 +105,7 @@ def y_axis(scale: Scale, name: str, ticks: Ticks = None) -> Markup:
 
 
 def clipped(*children: Markup) -> Markup:
-    """Hide the parts of shapes outside the frame of a plot, by an inner <svg>."""
+    """Put shapes into an inner <svg>, which hides what is outside the frame of the plot."""
     width, height = RIGHT - LEFT, BOTTOM - TOP
     return element(
         "svg",
@@ -142,7 +142,7 @@ def text(x: float, y: float, words: str, anchor: str = "middle", class_: str | N
 
 
 def legend(lines: Iterable[tuple[str, str]]) -> Markup:
-    """Show how each line is drawn beside its name."""
+    """List the names of lines, each beside a sample of the line; `lines` has names and classes."""
     drawn = [
         (element("svg", line(0, 5, 26, 5, class_), viewBox="0 0 26 10", aria_hidden="true"), name)
         for name, class_ in lines

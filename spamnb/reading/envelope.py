@@ -50,7 +50,7 @@ class Envelope:
     )
 
     def __init__(self, fields: Fields, headers: Fields, is_whole: bool) -> None:
-        """Take raw fields and readable headers; `is_whole`: no program can find another From."""
+        """Use raw fields and decoded headers; `is_whole` is true if no program can find another From."""
         raw: dict[str, list[str]] = {name: [] for name in READ_RAW}
         for name, value in fields:
             if name in raw:
@@ -75,7 +75,7 @@ def sender_name(sender: str) -> str:
 
 
 def sender_once(sender: str) -> str:
-    """Return a sender as in From; only the address if the name repeats the address."""
+    """Return a sender as written in From, but only the address if the name is equal to the address."""
     name = sender_name(sender)
     return name if sender.partition("<")[2].strip() == f"{name}>" else sender
 
@@ -91,7 +91,7 @@ def read_envelope(raw: bytes) -> Envelope:
 
 
 def _envelope(message: Message, size: int) -> Envelope:
-    """Return the envelope of a message; `size`: its size in bytes."""
+    """Return the envelope of a message of `size` bytes, of which `message` may have only the head."""
     fields = message.fields
     if fields is None:
         return Envelope([], [], False)
@@ -99,7 +99,7 @@ def _envelope(message: Message, size: int) -> Envelope:
 
 
 def _is_whole(fields: Fields, data: bytes, body: int, size: int) -> bool:
-    """Return whether a whole header block was read, so that no program can find another From after it."""
+    """Return whether the whole header block was read, so that no program can find another From below."""
     has_body = 0 < body < len(data)
     if len(fields) >= MAX_FIELDS or (body if has_body else size) > MAX_HEADER_BYTES:
         return False
@@ -119,10 +119,10 @@ def _is_plain(head: bytes) -> bool:
 
 
 def sole_address(value: str) -> str:
-    """Return the address of a raw From that has exactly one mailbox, in lower case; otherwise "".
+    """Return the address in a raw From, in lower case; "" unless there is exactly one mailbox.
 
-    Comments, quotes and the display name contain no address. Forms that RFC 5322 has but that programs
-    read in different ways also give "": quoted local parts, domains in brackets, groups, routes.
+    An address in a comment, in quotes or in the display name does not count. Forms that programs read in
+    different ways also give "", though valid: quoted local parts, domains in brackets, groups, routes.
     """
     if not CONTROLS.isdisjoint(value):
         return ""
@@ -182,7 +182,7 @@ def fails_dmarc(fields: list[str], address: str = "") -> bool:
 
 
 def addresses_in(value: str) -> Iterator[str]:
-    """Yield all addresses in a header, with their domains in the form that DNS has."""
+    """Yield all addresses in a header, with domains in the form that DNS uses (xn--…)."""
     for word in value.translate(AROUND_ADDRESSES).lower().split():
         local, at, domain = word.rpartition("@")
         if local and domain and word.isprintable():
@@ -190,7 +190,7 @@ def addresses_in(value: str) -> Iterator[str]:
 
 
 def in_ascii(domain: str) -> str:
-    """Return a domain in the form that DNS has, `xn--…`; unchanged if DNS cannot have it."""
+    """Return a domain in the form that DNS uses (`xn--…`), or unchanged if it has no such form."""
     try:
         return domain if domain.isascii() else domain.encode("idna").decode()
     except UnicodeError:

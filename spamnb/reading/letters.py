@@ -31,7 +31,7 @@ _LATIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
 def unmasked(word: str) -> str:
-    """Replace look-alikes of Latin letters in words with Latin letters; a Russian word stays unchanged."""
+    """Replace look-alikes of Latin letters if a word also has Latin letters; a Russian word is unchanged."""
     if "-" in word:  # SMS-сообщение
         return "-".join(map(unmasked, word.split("-")))
     return word if _LATIN.isdisjoint(word) else word.translate(_ALIKE)

@@ -43,7 +43,7 @@ FOLDED: dict[int, str | int | None] = {
 
 
 def normalized(piece: str) -> str:
-    """Return words as a reader sees them: without invisible characters, and with look-alikes replaced."""
+    """Return words in lower case as a reader sees them: no invisible characters, look-alikes replaced."""
     if NON_JOINER in piece:
         piece = without_non_joiners(piece)
     text = normalize("NFKC", piece.translate(PLAINER))

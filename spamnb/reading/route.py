@@ -20,7 +20,7 @@ WITH_PASSWORD = frozenset("asmtp esmtpa esmtpsa utf8smtpa utf8smtpsa lmtpa lmtps
 
 
 def route_of(received: list[str]) -> str:
-    """Return the network that handed over a message, such as `192.0.2.`, or SUBMITTED; "" if unclear."""
+    """Return the network that a message came from (`192.0.2.`), SUBMITTED if from a user; "" if unclear."""
     end = SUBMITTED if received else ""
     for value in received[:MAX_HOPS]:
         text = " ".join(value[:MAX_VALUE].lower().split())
@@ -41,7 +41,7 @@ def route_of(received: list[str]) -> str:
 
 
 def networks_in(text: str) -> set[str]:
-    """Return the networks (three numbers) of all IP addresses in a text; "" for those of this machine."""
+    """Return the networks (first three numbers) of all IP addresses in a text; "" means this machine."""
     found = set()
     for word in text.translate(SEPARATORS).split():
         try:

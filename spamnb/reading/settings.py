@@ -104,11 +104,11 @@ class Words:
         return [shorten_if_long(word) for word in split(self.spaced(text))][:MAX_WORDS]
 
     def spaced(self, text: str) -> bytes:
-        """Return the words of a text, separated by spaces; quotes around words and very long words stay."""
+        """Return the words of a text with spaces between; very long words, and quotes around words, stay."""
         return spaced_words(text, self)
 
     def filtered(self, spaced: bytes) -> bytes:
-        """Remove stop words from words separated by spaces, and replace the others by their stems."""
+        """Shorten long words, remove stop words, and replace the other words by their stems."""
         words = [shorten_if_long(word) for word in split(spaced)[:MAX_WORDS]]
         if self.stop_words:
             words = [word for word in words if word.casefold().replace("ı", "i") not in self.stop_words]
@@ -126,7 +126,7 @@ class Words:
 
 
 def split(spaced: bytes) -> list[str]:
-    """Return the words in a text of words separated by spaces, without the quotes around them."""
+    """Split a text at spaces, and return its words without quotes around them."""
     return [word for word in [chunk.strip("'") for chunk in spaced.decode().split()] if word]
 
 

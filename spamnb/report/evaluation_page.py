@@ -64,7 +64,7 @@ def headlines(evaluation: Evaluation) -> Markup:
 
 
 def interval(shown: ShownMetric) -> str | None:
-    """Write the 95 % interval of a figure; return None if it is unknown."""
+    """Return the 95 % interval of a figure as text; None if it is unknown."""
     return f"{shown.low} to {shown.high}" if shown.low != UNKNOWN else None
 
 

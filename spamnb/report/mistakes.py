@@ -39,6 +39,6 @@ def mistake_item(mistake: Mistake) -> Markup:
 
 
 def evidence_item(token: str, weight: float, is_about_spam: bool) -> Markup:
-    """Show a token and its weight for spam; a weight for another label has no colour."""
+    """Show a token and its weight, coloured if the mistake is about spam (`is_about_spam`), else grey."""
     colour = (SPAM_COLOUR if weight > 0 else HAM_COLOUR) if is_about_spam else GREY
     return element("li", token_text(token), " ", signed(weight), class_=colour)

@@ -28,7 +28,7 @@ LEARNING_SERIES = (  # field of CurvePoint, name, classes of the style sheet
 
 
 def plain_ham(labels: Sequence[str]) -> str:
-    """Return what people call mail that is not spam: the label, if there is only one and it is not ham."""
+    """Return everyday words for mail that is not spam: the other label if there is one, not called ham."""
     return plain_label(not_spam(labels))
 
 
@@ -69,7 +69,7 @@ def scores_figure(judged: JudgedMessages) -> Markup:
 
 
 def score_groups(judged: JudgedMessages) -> tuple[ScoreGroup, ScoreGroup]:
-    """Split messages into ham and spam or, if no label is spam, into right and wrong ones."""
+    """Split messages into ham and spam or, if no label is spam, into rightly and wrongly judged ones."""
     if SPAM in judged.labels:
         is_upper = judged.truth != judged.labels.index(SPAM)
         names = plain_ham(judged.labels), SPAM
@@ -91,7 +91,7 @@ def learning_figure(curve: Sequence[CurvePoint], ham_name: str) -> Markup:
 
 
 def trade_off(judged: JudgedMessages, missed_at: Mapping[str, float | None]) -> Markup | None:
-    """Plot ham lost against spam missed for every cutoff, and for the verdicts themselves."""
+    """Plot ham lost against spam missed: a line of all possible cutoffs, and a ring for the verdicts."""
     spam_index = judged.labels.index(SPAM)
     is_spam = judged.truth == spam_index
     lost, missed = roc(is_spam, judged.score)
@@ -129,7 +129,7 @@ def trade_off(judged: JudgedMessages, missed_at: Mapping[str, float | None]) -> 
 
 
 def without_overlap(marks: Sequence[tuple[float, float]], y: Logarithmic) -> list[tuple[float, float]]:
-    """Choose marks whose texts do not overlap: of two at the same height, the second."""
+    """Return the marks whose texts do not overlap: of two at about the same height, only the second."""
     return [
         (at, value)
         for index, (at, value) in enumerate(marks)

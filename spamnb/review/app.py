@@ -37,7 +37,7 @@ class Pages:
         self.secrets = secrets
 
     def history(self) -> History:
-        """Open the history; raise an error if its folder was removed, so that it is not made again."""
+        """Open the history; raise an error if its folder was removed, since opening would make a new one."""
         folder = self.folder or state_folder("history")
         if not os.path.isdir(folder):
             raise NoInput("the history was removed; end `spamnb review` with Ctrl-C in its terminal")
@@ -94,7 +94,7 @@ class Pages:
         return endpoint
 
     def failure(self, request: Request, error: Exception) -> Response:
-        """Show an error on a page; the page's script shows only the line of text with the id `failure`."""
+        """Show an error on a page; if a script asked, it shows only the text with the HTML id `failure`."""
         why = str(error) if isinstance(error, SpamnbError) else "there is no such page"
         try:
             with self.history() as history:
@@ -117,7 +117,7 @@ def html(page: str, status: int = 200, headers: dict[str, str] | None = None) ->
 
 
 def corrected(context: PageContext, form: Form) -> Response:
-    """Correct one or all selected messages; answer with their new rows (to a script) or with a redirect."""
+    """Correct messages, or undo that; answer a script with their new rows, and a form with a redirect."""
     match form:
         case {"one": [mark]}:
             id_, _, label = mark.partition(":")
@@ -137,7 +137,7 @@ def corrected(context: PageContext, form: Form) -> Response:
 
 
 def return_address(form: Form) -> str:
-    """Return the address that a form returns to, if it is one of our own pages, else the first page."""
+    """Return the address of the page that a form returns to; that of the first page, if it is not ours."""
     return own_address(form.get("back", ["/"])[0])
 
 

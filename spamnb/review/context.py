@@ -32,7 +32,7 @@ class PageContext:
 
     @cached_property
     def model_path(self) -> str:
-        """The path of the model named on the command line, or else of the model that judged last."""
+        """The path of the command line's model or, if this is missing, of the model that judged last."""
         path = self.command_line_model
         latest = [] if os.path.exists(path) else self.history.entries("time", limit=1)
         return latest[0].model if latest else path

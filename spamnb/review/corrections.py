@@ -9,7 +9,7 @@ from spamnb.training.learn import learn, learned_label
 
 
 def correct(history: History, ids: Iterable[int], label: str) -> None:
-    """Learn messages under a label; first store the labels that they had, and then the corrections."""
+    """Store which labels messages had, learn the messages under `label`, and store the corrections."""
     found = kept_messages(history, ids)
     history.remember_labels({entry.id: learned_label(entry.model, raw) for entry, raw in found})
     for entry, raw in found:
@@ -26,11 +26,11 @@ def undo(history: History, ids: Iterable[int]) -> None:
 
 
 def kept_messages(history: History, ids: Iterable[int]) -> list[tuple[Entry, bytes]]:
-    """Return entries and messages by their ids; raise an error if a message is not stored completely."""
+    """Return the history entry and the bytes of each message; raise an error if one is not stored whole."""
     found = []
     for id_ in ids:
         entry, raw = history.entry(id_), history.message(id_)
         if entry is None or raw is None or len(raw) < entry.size:
-            raise DataError("the message is no longer stored as a whole; learn it from a file: spamnb train")
+            raise DataError("the message is no longer stored whole; learn it from a file with `spamnb train`")
         found.append((entry, raw))
     return found

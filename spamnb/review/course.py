@@ -57,7 +57,7 @@ def weeks_section(weeks: Sequence[Week], labels: Sequence[str]) -> Markup:
 
 
 def summary_of(weeks: Sequence[Week]) -> str:
-    """Sum up the weeks in a sentence, which is shown when they are too few for a chart."""
+    """Return a sentence that sums up the weeks; it is shown when there are too few weeks for a chart."""
     messages = sum(week.messages for week in weeks)
     spam, unsure = (sum(week.verdicts.get(verdict, 0) for week in weeks) for verdict in (SPAM, UNSURE))
     put_right = sum(sum(week.corrections.values()) for week in weeks)
@@ -76,12 +76,12 @@ spam_share, unsure_share = map(share_of, (SPAM, UNSURE))
 
 
 def ham_lost(week: Week) -> Estimate | None:
-    """Return the share of the ham that was judged spam, by the user's corrections."""
+    """Return what share of a week's ham was judged spam, according to the user's corrections."""
     return mistakes(week, lambda label: label != SPAM, lambda verdict: verdict == SPAM)
 
 
 def spam_missed(week: Week) -> Estimate | None:
-    """Return the share of the spam that was judged something else, by the user's corrections."""
+    """Return what share of a week's spam was judged something else, according to the user's corrections."""
     return mistakes(week, lambda label: label == SPAM, lambda verdict: verdict not in (SPAM, UNSURE))
 
 

@@ -95,7 +95,7 @@ def cutoff_page(context: PageContext) -> str:
 
 
 def saved_note(context: PageContext, now: float) -> Markup | None:
-    """Confirm what was saved, with a button to undo it."""
+    """Say what was saved, with a button that undoes it; return None if nothing was saved."""
     before = share_of(context.query.get("before", ""))
     if before is None or before == now:
         return None
@@ -109,7 +109,7 @@ def percent_text(share: float) -> str:
 
 
 def all_choices(model: Model, mail: JudgedMail, limits_now: Cutoffs, now: float) -> list[Choice]:
-    """Try each share of lost ham; of shares with the same effect return one, the current one if possible."""
+    """Try each share of lost ham; if several have the same effect, return the current or the lowest one."""
     known, scale = left_out_scores(model.stored), score_scale(model.view)
     choices: dict[float, Choice] = {}  # by cutoff
     for loss in sorted({*LOSSES, now}):
@@ -122,7 +122,7 @@ def all_choices(model: Model, mail: JudgedMail, limits_now: Cutoffs, now: float)
 
 
 def effect_of(loss: float, limits: Cutoffs, limits_now: Cutoffs, mail: JudgedMail) -> Choice:
-    """Judge mail again by its scores; mail that was unsure for another reason than its score stays unsure."""
+    """Judge mail with the cutoffs `limits`; mail that is unsure now despite a low score stays unsure."""
     stays_unsure = (mail.verdicts == UNSURE) & (mail.scores <= limits_now.ham)
     is_spam = (mail.scores >= limits.spam) & (mail.scores != limits.ham)
     is_ham = (mail.scores <= limits.ham) & ~stays_unsure
@@ -143,7 +143,7 @@ def picture(groups: Sequence[ScoreGroup], limits: Cutoffs) -> Markup:
 
 
 def score_groups(mail: JudgedMail) -> tuple[ScoreGroup, ScoreGroup]:
-    """Split scores into ham and spam, by the corrections of messages or else by their verdicts."""
+    """Split scores into spam and all others: by a message's correction or, if it has none, its verdict."""
     is_spam = (mail.labels == SPAM) | ((mail.verdicts == SPAM) & ~mail.corrected_to_ham)
     ham_group = ScoreGroup(plain_label(HAM), mail.scores[~is_spam], HAM_COLOUR)
     return ham_group, ScoreGroup(SPAM, mail.scores[is_spam], SPAM_COLOUR)
@@ -183,7 +183,7 @@ def save_cutoff(context: PageContext, loss: str) -> None:
 
 
 def share_of(text: str) -> float | None:
-    """Read a share of ham from a form; return None if it is not one of the choices."""
+    """Read a share of ham from a form; return None if the text is not a number from 0 to MAX_LOSS."""
     try:
         share = float(text)
     except ValueError:

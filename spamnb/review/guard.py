@@ -63,7 +63,7 @@ def is_same(given: str, expected: str) -> bool:
 
 
 def own_address(address: str) -> str:
-    """Return the address if it is one of our pages; else the address of the first page."""
+    """Return an address unchanged if it is one of our own pages; otherwise that of the first page."""
     is_ours = address.startswith("/") and not address.startswith("//") and "\\" not in address
     return address if is_ours else "/"
 
@@ -92,7 +92,7 @@ class Guard:
         await answer(scope, receive, send_guarded)
 
     async def answer(self, request: Request) -> Response | None:
-        """Return the answer to an unauthorized request; None for an authorized one."""
+        """Refuse a request, or let it in by its token; return None if the pages must answer it."""
         host = request.headers.get("host", "").lower()
         if self.hosts and host not in self.hosts:  # a name that another site has made lead here
             return PlainTextResponse("Use the address that `spamnb review` printed.\n", 421)

@@ -88,7 +88,7 @@ def lists(context: PageContext, labels: Sequence[str]) -> Markup | None:
 
 
 def history_hints() -> Markup:
-    """Show, for each way that mail arrives, the line of configuration that keeps a history."""
+    """Show which line of configuration keeps a history, for each way in which mail may arrive."""
     lines = [
         element("div", element("dt", where), element("dd", element("code", line))) for where, line in WAYS_IN
     ]
@@ -112,7 +112,7 @@ def list_asked(context: PageContext) -> tuple[str, dict[str, Any]]:
 
 
 def counts(context: PageContext, asked: dict[str, Any]) -> Markup:
-    """Show how many of the messages are unsure and how many are sure; the script updates it."""
+    """Show how many messages of the list are unsure and how many sure; a script updates the numbers."""
     numbers = [element("b", count(number)) for number in context.history.count_doubts(**asked)]
     return element("p", numbers[0], " unsure · ", numbers[1], " sure", id="doubts", class_="intro")
 
@@ -195,7 +195,7 @@ def message_row(context: PageContext, entry: Entry, labels: Sequence[str]) -> Ma
 
 
 def buttons(entry: Entry, labels: Sequence[str]) -> Markup:
-    """Make a button for each label; for a corrected message, a button to undo the correction."""
+    """Make a button for each label or, if the message was corrected, a button to undo the correction."""
     id_, about = str(entry.id), f"t{entry.id}"
     if entry.correction:
         undo = element("button", "undo", name="undo", value=id_, data_key="u", aria_describedby=about)
@@ -205,7 +205,7 @@ def buttons(entry: Entry, labels: Sequence[str]) -> Markup:
 
 
 def label_buttons(labels: Sequence[str], name: str, before: str, about: str | None) -> Markup:
-    """Make buttons for two labels, or for spam and a menu; a button has the value `before` + label."""
+    """Make a button (value: `before` + label) for each of two labels; for more, one for spam and a menu."""
     made = {}
     for label in labels:
         key, value = {SPAM: "s", HAM: "h"}.get(label), before + label

@@ -34,13 +34,13 @@ POSTED = """<!doctype html><meta charset="utf-8"><title>spamnb review</title>
 def check_address(address: str) -> None:
     """Refuse an address that other machines can reach, because the page itself does not encrypt."""
     if not sockets.unix_path(address) and not sockets.is_loopback(sockets.host_and_port(address)[0]):
-        raise UsageError(f"{address}: other machines can reach it; use unix:PATH, behind a proxy with TLS")
+        raise UsageError(f"{address}: other machines can reach this; use unix:PATH, behind a proxy with TLS")
 
 
 def run(
     folder: str | None, model: str, address: str, announce: Callable[[str], object], browser: bool
 ) -> None:
-    """Serve the page until Ctrl-C or SIGTERM; `announce` is called with its address."""
+    """Serve the page until Ctrl-C or SIGTERM; first call `announce` with the address of the page."""
     secrets = Secrets()
     with ExitStack() as stack:
         listeners = sockets.listen(address)
@@ -87,7 +87,7 @@ def gather_all(folder: str | None) -> None:
 
 
 def start_browser(folder: str, address: str, token: str) -> None:
-    """Start a browser with a file that posts the token, because other users can see its command line."""
+    """Open a file that posts the token, in a browser; other users could read a token in a command line."""
     page = Path(folder) / "open.html"
     page.touch(0o600)
     page.write_text(POSTED.format(escape(address), escape(token)))

@@ -82,7 +82,7 @@ def masthead(entry: Entry, *sentences: Markup | None) -> Markup:
 
 
 def verdict_before(entry: Entry) -> Markup | None:
-    """Say what the verdict on a corrected message was and why, since the reasons shown below are of today."""
+    """Say how and why a corrected message was judged; the reasons below on the page are today's."""
     if entry.correction is None:
         return None
     why = f" ({entry.reasons.replace(SEPARATOR, ', ')})" if entry.reasons else ""

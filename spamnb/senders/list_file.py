@@ -34,7 +34,7 @@ def read_list(path: str | None) -> Iterator[str]:
 
 
 def entry_of(text: str) -> str | None:
-    """Return an entry of a list in its usual form; None if it is neither an address nor a domain."""
+    """Return a line of a list in the usual form, or None if it is neither an address nor a domain."""
     entry = text.lower()
     for sign in WILDCARDS:
         entry = entry.removeprefix(sign)

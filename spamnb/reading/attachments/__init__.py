@@ -16,7 +16,7 @@ class Attachments:
         self.allowance = Allowance()
 
     def read(self, kind: str, data: bytes) -> Content:
-        """Read an attachment (of a kind such as "pdf"), within the limits for its message."""
+        """Read an attachment, whose `kind` is such as "pdf", within the limits for the whole message."""
         if kind == "pdf":
             from spamnb.reading.attachments.pdf import read_pdf as read
         elif kind == "zip":

@@ -30,7 +30,7 @@ TARGET = 'Target="'
 
 
 class Member:
-    """A file in an archive, as the archive's directory describes it."""
+    """A file in an archive, as described by the archive's directory or by the header before the file."""
 
     def __init__(self, name: str, encrypted: bool, method: int, size: int, offset: int) -> None:
         self.name = name
@@ -41,7 +41,7 @@ class Member:
 
 
 def read_zip(data: bytes, allowance: Allowance) -> Content:
-    """Read the names of the files in an archive; of an Office document, also text and links."""
+    """Read the names of the files in an archive or, if it is an Office document, its text and links."""
     content = Content()
     members = directory(data, allowance) or local_members(data, allowance)
     lower = [member.name.lower() for member in members]
@@ -80,7 +80,7 @@ def number(data: bytes, at: int, size: int) -> int:
 
 
 def directory(data: bytes, allowance: Allowance) -> list[Member]:
-    """Return the files listed in the directory at the end of an archive."""
+    """Return the files that the directory at the end of an archive lists; [] if there is no directory."""
     last = data.rfind(b"PK\x05\x06", max(0, len(data) - TAIL))
     if last < 0:
         return []
@@ -110,7 +110,7 @@ def local_members(data: bytes, allowance: Allowance) -> list[Member]:
 def member_at(
     data: bytes, fields: int, name: int, name_size: int, offset: int, allowance: Allowance
 ) -> Member:
-    """Return the file described at offset `fields`, in the form that both kinds of headers share."""
+    """Return the file that a header describes; both kinds of headers have the same fields at `fields`."""
     allowance.work -= STEPS_OF_MEMBER
     flags = number(data, fields, 2)
     written = allowance.decode(data[name : name + min(name_size, MAX_NAME)])
@@ -119,7 +119,7 @@ def member_at(
 
 
 def unpacked(data: bytes, member: Member, allowance: Allowance) -> bytes:
-    """Return the unpacked bytes of a file in an archive, as many as the limits allow."""
+    """Return the decompressed bytes of a file in an archive, but no more than the limits allow."""
     at = member.offset
     if member.encrypted or not data.startswith(b"PK\x03\x04", at):
         return b""

@@ -30,7 +30,7 @@ class Content:
 
 
 class Allowance:
-    """How much more of a message's attachments may be read; each reading reduces it."""
+    """Limits on what may still be read of a message's attachments; reading reduces these limits."""
 
     def __init__(self) -> None:
         self.unpacked = MAX_UNPACKED_BYTES
@@ -50,7 +50,7 @@ class Allowance:
         return found_text(data, declared, self.context)[0]
 
     def cut(self, content: Content) -> Content:
-        """Cut the text and the lists of `content` to the size that is still allowed; return it."""
+        """Cut the text and the lists of `content` to the size that is still allowed; return `content`."""
         content.text = content.text[: self.text]
         self.text -= len(content.text)
         content.links = content.links[: self.links]
@@ -60,7 +60,7 @@ class Allowance:
         return content
 
     def inflate(self, data: bytes, start: int, end: int, window: int = 15) -> bytes:
-        """Decompress a stream as far as it is undamaged and allowed; `window`: as for zlib, -15 for ZIP."""
+        """Decompress a stream as far as it is undamaged and allowed; `window`: as `wbits` of zlib."""
         if self.streams <= 0 or self.unpacked <= 0:
             return b""
         from zlib import decompressobj, error

@@ -56,7 +56,7 @@ def read_pdf(data: bytes, allowance: Allowance) -> Content:
 
 
 class Font:
-    """A table of the letters that a font's codes stand for, read from `source`."""
+    """The table of a font, read from `source`: the letters that each code stands for."""
 
     def __init__(self, source: bytes, allowance: Allowance) -> None:
         self.letters: dict[int, str] = {}
@@ -128,7 +128,7 @@ class _Pdf:
             self.objects[number] = dictionary
 
     def _add_stream(self, number: int, dictionary: bytes, start: int, end: int) -> None:
-        """Store a stream if it may have text, the letters of a font, or objects; not pictures and fonts."""
+        """Store a stream that may have text, objects or letters of a font; leave out pictures and fonts."""
         if _IS_PICTURE.search(dictionary) or b"/Length1" in dictionary or b"/XRef" in dictionary:
             return
         if b"/ASCII85Decode" in dictionary or b"/A85" in dictionary:
@@ -146,7 +146,7 @@ class _Pdf:
             self.streams[number] = found
 
     def _unpack(self, dictionary: bytes, found: bytes) -> None:
-        """Store the dictionaries in a stream of objects, which begins with their numbers and offsets."""
+        """Store the dictionaries of a stream of objects; the stream starts with their numbers and offsets."""
         first = _FIRST.search(dictionary)
         if not first:
             return
@@ -159,7 +159,7 @@ class _Pdf:
                 self._add_dictionary(number, found[start : min(end, start + MAX_DICTIONARY)])
 
     def _find_fonts(self) -> dict[bytes, Font]:
-        """Return a dict: name of a font in the file → its table of letters, for fonts that have one."""
+        """Return a dict: name of a font in the file → the font's table of letters. Most fonts have none."""
         found: dict[int, Font] = {}
         maps: dict[int, Font] = {}  # by the numbers of their streams
         for number, dictionary in self.objects.items():
@@ -226,7 +226,7 @@ class _Pdf:
 
 
 def shown(data: bytes, font: Font | None) -> str:
-    """Return the letters for the codes in a string; "" if only an unknown font could map them."""
+    """Return the letters that the codes in a string stand for; "" if that depends on an unknown font."""
     if font:
         return font.text(data)
     if data.startswith(b"\xfe\xff"):
@@ -255,7 +255,7 @@ def from_hex(digits: bytes) -> bytes:
 
 
 def map_entries(table: bytes, step: int) -> list[list[bytes]]:
-    """Return the entries of a font's table: one or two codes each, and the letters for them."""
+    """Return the entries of a font's table: each has a code or the ends of a range of codes, then letters."""
     entries: list[list[bytes]] = []
     entry: list[bytes] = []
     in_list = False
