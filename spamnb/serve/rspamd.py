@@ -47,7 +47,7 @@ def read_password(path: str) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise NoInput(f"--http-password {path}: {error}") from error
     if not password:
-        raise UsageError(f"--http-password {path}: no password in its first line")
+        raise UsageError(f"--http-password {path}: no password in the first line of this file")
     return password
 
 
@@ -80,12 +80,12 @@ class Rspamd(Service[HttpRequest]):
         return json_response({"success": True})
 
     def _check(self, request: HttpRequest, peer: int | None) -> None:
-        """Refuse clients and requests that are not allowed."""
+        """Raise HttpRefusal if the client or the request is not allowed."""
         if "origin" in request.headers:
             raise HttpRefusal(403, "requests from web pages are refused")
         is_open = peer is not None or self.password or self.options.allow_network
         if not is_open and not is_here(request.headers.get("host", "")):
-            raise HttpRefusal(421, "use localhost or an address of this machine, or see --allow-network")
+            raise HttpRefusal(421, "host refused; use localhost or an IP address, or see --allow-network")
         if "compression" in request.headers:
             raise HttpRefusal(415, "compressed messages are not accepted; send them uncompressed")
         if request.path not in PATHS:
@@ -142,7 +142,7 @@ def description(verdict: Verdict) -> str:
 
 
 def milter_block(verdict: Verdict, style: str, header: str) -> dict[str, Any]:
-    """Return which headers a mail server must remove (0: all of a name), and which it must insert first."""
+    """Return the headers that a mail server must remove (0: all of a name) and those to add at the top."""
     fields = (field.partition(":") for field in header_fields(verdict, style, header))
     return {
         "remove_headers": {name.decode(): 0 for name in header_names(style, header)},

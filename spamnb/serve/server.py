@@ -84,7 +84,7 @@ class Server:
             complain(f"{error} (until this is fixed, mail{whose} is not judged)")
 
     def _allow_many_files(self) -> None:
-        """Raise the limit of open files: each connection, model and lesson takes one."""
+        """Raise the limit of open files: each connection, each model and each lesson opens one."""
         wanted = self.options.max_connections + OTHER_FILES
         allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         if 0 <= allowed < wanted:

@@ -27,7 +27,7 @@ Request = TypeVar("Request")
 
 
 class Refusal(Exception):
-    """A request that is answered with an error: the kind that metrics count, and the reason."""
+    """The error that answers a request: the reason, and `kind`, by which metrics count errors."""
 
     def __init__(self, kind: str, why: str) -> None:
         super().__init__(why)
@@ -62,7 +62,7 @@ class Service(ABC, Generic[Request]):
 
     @abstractmethod
     def refusal_answer(self, refusal: Refusal) -> bytes:
-        """Return the answer to a refused request; it gives no details of internal failures."""
+        """Return the answer to a refused request, without details of internal failures."""
 
     async def handle(self, connection: Connection) -> bytes:
         asked = Asked(connection.peer)
@@ -97,7 +97,7 @@ class Service(ABC, Generic[Request]):
             raise Refusal(REFUSED, "TELL commands are not enabled, set the --allow-tell switch.")
 
     async def learn(self, asked: Asked, label: str | None) -> str:
-        """Learn a message for a user, or forget it (label None); return the outcome once it is on disk."""
+        """Learn or (`label` None) forget the message; return the outcome when the change is on disk."""
         start = perf_counter()
         raw, user = asked.raw, asked.user
         model = self.judge.learning_model(user)
@@ -117,12 +117,12 @@ class Service(ABC, Generic[Request]):
 
 
 def symbol(label: str) -> str:
-    """Return the name of a verdict in SpamAssassin's style: SPAMNB_HAM, SPAMNB_SPAM, SPAMNB_UNSURE."""
+    """Return the name of a verdict in SpamAssassin's style, such as SPAMNB_HAM for the label ham."""
     return "SPAMNB_" + "".join(c if c.isascii() and c.isalnum() else "_" for c in label).upper()
 
 
 def strongest_evidence(verdict: Verdict, features: FeatureSet) -> list[tuple[float, str]]:
-    """Return strength and text of the strongest tokens, for people to read."""
+    """List (strength, text) of the strongest tokens in the evidence, for people to read."""
     named = [(item.strength, features.text_of(item.feature)) for item in verdict.evidence]
     strongest = sorted(named, key=lambda item: (-item[0], item[1]))[:SHOWN_TOKENS]
     return [(strength, printable(token[:MAX_TOKEN_LENGTH])) for strength, token in strongest]

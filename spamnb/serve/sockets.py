@@ -16,7 +16,7 @@ HTTP = "http"  # FileDescriptorName= of sockets in systemd's settings
 
 
 def listen(address: str, allow_network: bool = False) -> list[socket.socket]:
-    """Listen at HOST:PORT, unix:PATH or PATH; at localhost:PORT for IPv4 and IPv6."""
+    """Listen at HOST:PORT, unix:PATH or PATH, and return the sockets: for localhost, both IPv4 and IPv6."""
     try:
         if path := unix_path(address):
             return [_unix(path)]
@@ -48,7 +48,7 @@ def host_and_port(address: str) -> tuple[str, int]:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach a host; of all names, only localhost is trusted."""
+    """Return whether only this machine can reach a host: a loopback address, or the name localhost."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -62,12 +62,12 @@ def addresses_of(host: str) -> list[str]:
 
 
 def is_local(listener: socket.socket) -> bool:
-    """Return whether only this machine can reach a socket."""
+    """Return whether only programs of this machine can connect to a socket."""
     return listener.family == socket.AF_UNIX or is_loopback(listener.getsockname()[0])
 
 
 def _tcp_both(port: int) -> list[socket.socket]:
-    """Listen for IPv4, and for IPv6 if the machine has it, because spamc tries ::1 first."""
+    """Listen at localhost for IPv4 and, since spamc tries ::1 first, for IPv6 if the machine has IPv6."""
     listeners = [_tcp("127.0.0.1", port)]
     with contextlib.suppress(OSError):
         listeners.append(_tcp("::1", port))
@@ -83,7 +83,7 @@ def _tcp(host: str, port: int) -> socket.socket:
 
 
 def _unix(path: str) -> socket.socket:
-    """Listen at a path; every user with access to its folder may connect, as to a port."""
+    """Listen at a path; every user with access to the folder may connect."""
     listener = socket.socket(socket.AF_UNIX)
     _remove_left_over(path)
     listener.bind(path)
@@ -93,28 +93,28 @@ def _unix(path: str) -> socket.socket:
 
 
 def _remove_left_over(path: str) -> None:
-    """Remove the socket of a server that has ended; raise an error if the server answers."""
+    """Remove the socket that an ended server left at a path; raise an error if a server still answers."""
     with contextlib.suppress(FileNotFoundError):
         if not stat.S_ISSOCK(os.lstat(path).st_mode):
-            raise CannotCreate(f"cannot listen at {path}: there is a file of that name; use another path")
+            raise CannotCreate(f"cannot listen at {path}: a file has this name; use another path")
         with socket.socket(socket.AF_UNIX) as probe:
             try:
                 probe.connect(path)
             except ConnectionRefusedError:
                 os.unlink(path)
                 return
-        raise CannotCreate(f"cannot listen at {path}: another server is listening there")
+        raise CannotCreate(f"cannot listen at {path}: another server is listening; use another path")
 
 
 def remove(listener: socket.socket) -> None:
-    """Remove the file of a Unix socket."""
+    """If a socket is a Unix socket, remove its file."""
     if listener.family == socket.AF_UNIX:
         with contextlib.suppress(OSError):
             os.unlink(listener.getsockname())
 
 
 def address_of(listener: socket.socket) -> str:
-    """Return the address of a socket, as a client would write it."""
+    """Return the address of a socket as it is written in options: HOST:PORT or unix:PATH."""
     address = listener.getsockname()
     if listener.family == socket.AF_UNIX:
         return f"unix:{os.fsdecode(address)}"
@@ -124,7 +124,7 @@ def address_of(listener: socket.socket) -> str:
 
 
 def from_systemd() -> Iterator[tuple[str, socket.socket]]:
-    """Yield the sockets that systemd has opened for this process, with their names."""
+    """Yield (name, socket) for each socket that systemd has opened for this process."""
     if os.environ.get("LISTEN_PID") != str(os.getpid()):
         return
     count = int(os.environ.get("LISTEN_FDS", "0"))
@@ -136,7 +136,7 @@ def from_systemd() -> Iterator[tuple[str, socket.socket]]:
 
 
 def become_user(user: str) -> None:
-    """Replace root's rights by those of a user."""
+    """Let this process, started by root, run as another user from now on."""
     import pwd
 
     try:

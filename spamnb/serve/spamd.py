@@ -36,7 +36,7 @@ def answer_to(
     raw: bytes,
     header: tuple[str, str, str],
 ) -> bytes:
-    """Return the answer in the client's protocol version: since 1.2 with a length, since 1.3 with a score."""
+    """Return the answer to a command that judges, as the client's version of the protocol lays it out."""
     yes, no = (b"Yes", b"No") if command == b"REPORT_IFSPAM" else (b"True", b"False")
     points = f"{verdict.points:.1f} / {REQUIRED:.1f}".encode()
     score = b"Spam: %s ; %s\r\n" % (yes if verdict.label == SPAM else no, points)
@@ -74,7 +74,7 @@ def head_of(message: bytes) -> bytes:
 
 
 def report(verdict: Verdict, features: FeatureSet) -> str:
-    """Describe a verdict and its strongest evidence, for people to read."""
+    """Return a text about a verdict and the strongest evidence, for people to read."""
     lines = [
         f"spamnb says {verdict.label}: {verdict.points:.1f} points, {REQUIRED:.1f} required",
         f"(score {score_text(verdict.score)}, probability {verdict.probability:.4f})",
@@ -112,7 +112,7 @@ class Request:
 
     @property
     def has_headers(self) -> bool:
-        """Whether headers follow: after TELL always, after judging commands since version 1.1, else 1.5."""
+        """Whether headers follow: always for TELL, from version 1.1 on for judging, from 1.5 on otherwise."""
         return self.command == b"TELL" or self.version >= (1.1 if self.command in JUDGING else 1.5)
 
     def add_header(self, line: bytes) -> None:
@@ -145,7 +145,7 @@ class Request:
                 self.remote = b"DidSet" if is_set else b"DidRemove"
 
     def check(self) -> None:
-        """Check that the headers do not contradict each other."""
+        """Raise Refusal if headers contradict each other, or if one lacks another that it needs."""
         if self.set and self.remove:
             raise bad_header("Unable to set local and remove local in the same operation.")
         if self.set and not self.label:
@@ -227,7 +227,7 @@ class Spamd(Service[Request]):
 
 
 def decompressed(packed: bytes, most: int) -> bytes:
-    """Decompress a message, but at most `most` + 1 bytes of it."""
+    """Return a message decompressed, cut off after `most` + 1 bytes; raise Refusal if it is damaged."""
     stream = zlib.decompressobj()
     try:
         raw = stream.decompress(packed, most + 1)

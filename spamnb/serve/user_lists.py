@@ -38,8 +38,8 @@ class UserLists:
 
 
 def checked_stamp(path: str) -> tuple[int, int, int] | None:
-    """Return values that differ when a list was changed; raise an error if the list is too large."""
+    """Return inode, time and size of a list file, None if missing; raise DataError if it is too large."""
     stamp = stamp_of(path, follow_symlinks=False)
     if stamp and stamp[2] > MAX_LIST:
-        raise DataError(f"{path}: larger than {MAX_LIST >> 20} MB, the limit for a user's list on a server")
+        raise DataError(f"{path}: is larger than {MAX_LIST >> 20} MB, the limit for a list on a server")
     return stamp

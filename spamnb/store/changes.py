@@ -18,7 +18,7 @@ DUPLICATE, CONFLICTING = "duplicate", "conflicting"
 
 
 def outcome(before: str | None, after: str | None) -> str:
-    """Return the outcome of changing a message's label, such as "learned"; None means not learned."""
+    """Return the word for a change of a message's label, such as "learned"; None means not learned."""
     if before == after:
         return UNKNOWN if after is None else KNOWN
     if after is None:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class TotalCounts(Protocol):
-        """Sums over all tokens, needed for the probability of a token besides the token's own counts."""
+        """Sums over all tokens: with these sums, the counts of one token give its probability."""
 
         @property
         def labels(self) -> Sequence[str]: ...

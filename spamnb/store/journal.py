@@ -63,7 +63,7 @@ class JournalRecord:
         self.move_from(fields["before"], labels)
 
     def is_sound(self) -> bool:
-        """Return whether the numbers have values that learning a message can produce."""
+        """Return whether all numbers of this record are in the ranges that spamnb writes."""
         return (
             is_integer(self.digest, 0, (1 << 64) - 1)
             and is_integer(self.day, 0, LAST_DAY)
@@ -87,7 +87,7 @@ class JournalRecord:
 
 
 class Journal:
-    """The records of a journal that belong to one version of a model file, named by its generation number."""
+    """The records of a journal that belong to one model file: those that have its generation number."""
 
     def __init__(self, labels: "Sequence[str]", generation: int = 0, data: bytes = b"") -> None:
         """Read the undamaged records with this generation number from the bytes of a journal."""
@@ -178,7 +178,7 @@ def read_bytes(path: str) -> bytes:
         try:
             if os.fstat(handle).st_size > MAX_JOURNAL:
                 raise DataError(
-                    f"{path}: larger than {MAX_JOURNAL >> 20} MB, so not by spamnb; move it to another folder"
+                    f"{path}: larger than {MAX_JOURNAL >> 20} MB, so spamnb did not write it; move it away"
                 )
             return read_all(handle)
         finally:
@@ -200,7 +200,7 @@ def sealed(fields: "Mapping[str, Any]") -> bytes:
 
 
 def frame_at(data: bytes, at: int) -> tuple[int, int]:
-    """Return the checksum and the end of the record at an offset; (0, 0) if no record is there."""
+    """Return the checksum and the end of the record at an offset; (0, 0) if no record begins at it."""
     front = data[at : at + FRAME]
     if len(front) < FRAME or (front[0], front[1], front[6]) != (ARRAY_OF_TWO, UINT32, BIN32):
         return 0, 0
@@ -228,7 +228,7 @@ def record_at(data: bytes, at: int) -> "tuple[Any, int]":
 def is_cut_off(data: bytes, at: int) -> bool:
     """Return whether the journal ends within the record at an offset, as it may after a crash.
 
-    If the record's map is complete, the record is not cut off: its length is damaged.
+    If the fields of the record are complete, the record is not cut off: its length is damaged.
     """
     if len(data) - at < FRAME:
         return data[at] == ARRAY_OF_TWO
@@ -257,7 +257,7 @@ def warn(path: str, damaged: "list[ByteRange]") -> None:
 
 
 def warn_once(path: str, text: str) -> None:
-    """Print a warning about a journal, unless it is the last one that was printed about it."""
+    """Print a warning about a journal, unless the last warning printed about this journal was the same."""
     if _warned.get(path) != text:
         _warned[path] = text
         complain(f"{path}: {text}")

@@ -28,7 +28,7 @@ TOO_LARGE = "larger than the limit of 4 GiB; train on less mail at a time, and r
 
 
 class Run(NamedTuple):
-    """Entries (counts of words and pairs) that a table wrote to an unnamed file, to free memory."""
+    """Entries (counts of words and pairs) that were moved from a table to an unnamed file, to free memory."""
 
     labels: tuple[str, ...]
     file_counts: FileCounts
@@ -133,9 +133,9 @@ def merged(
 
 
 def write_run(sources: Sequence[CountTable | Run], folder: str | None = None) -> Run:
-    """Add up the entries of tables and runs (unnamed files) with equal labels; write them to a new run.
+    """Add up the entries of tables and runs (unnamed files) with equal labels; write the sums to a new run.
 
-    Counts of messages, numeric features and grams of a table stay in memory. The run is stored in `folder`.
+    A table's counts of messages, numeric features and grams are left out. The run is a file in `folder`.
     """
     labels = sources[0].labels
     counts = [source.file_counts if isinstance(source, Run) else source for source in sources]
@@ -159,13 +159,13 @@ def write_run(sources: Sequence[CountTable | Run], folder: str | None = None) ->
 
 
 def sum_numbers(stored: StoredModel) -> NumberSums:
-    """Return the sums of a model's numeric features, its journal included."""
+    """Return n, Σx and Σx² of a model's numeric features for each label, including the journal."""
     places = {label: place for place, label in enumerate(stored.labels)}
     return _numbers([Source(stored)], len(places), places)
 
 
 def sum_grams(stored: StoredModel) -> GramSums:
-    """Return the counts of a model's grams (runs of four bytes), its journal included."""
+    """Return the counts of a model's grams (four neighbouring bytes), including the journal."""
     grams = GramSums(len(stored.labels))
     for part in _parts(Source(stored)):
         grams.add(part, 1, range(len(stored.labels)))
@@ -173,7 +173,7 @@ def sum_grams(stored: StoredModel) -> GramSums:
 
 
 def _parts(source: Source) -> list[CountTable | FileCounts]:
-    """Return the tables that have the entries of a source; for a model, those of its file and its journal."""
+    """Return the tables with the entries of a source: for a model, one of the file and one of the journal."""
     counts = source.counts
     if isinstance(counts, CountTable):
         return [counts]
@@ -183,7 +183,7 @@ def _parts(source: Source) -> list[CountTable | FileCounts]:
 
 
 def _messages(sources: Sequence[Source], label_count: int, places: Mapping[str, int]) -> list[int]:
-    """Return the number of messages of each label, added up over the sources."""
+    """Add up the messages of each label over all sources; `places`: by label, the index in the result."""
     total = [0] * label_count
     for counts, sign in sources:
         if not isinstance(counts, Run):
@@ -194,7 +194,7 @@ def _messages(sources: Sequence[Source], label_count: int, places: Mapping[str, 
 
 
 def _numbers(sources: Sequence[Source], label_count: int, places: Mapping[str, int]) -> NumberSums:
-    """Add up the sums of numeric features; a label that is left without values gets zeros."""
+    """Add up the sums of numeric features over all sources; a label without values in the end gets zeros."""
     total: NumberSums = {}
     for counts, sign in sources:
         if not isinstance(counts, Run):

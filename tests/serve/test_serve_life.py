@@ -90,7 +90,7 @@ def test_a_socket_in_use(serving, spamnb, tmp_path, mail):
     assert server.stop() == 0
     assert not path.exists()
     path.write_text("not ours")
-    spamnb.afresh("serve", "--listen", path).fails(73, "there is a file of that name")
+    spamnb.afresh("serve", "--listen", path).fails(73, "a file has this name")
     assert path.read_text() == "not ours"
 
 

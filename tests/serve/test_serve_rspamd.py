@@ -103,7 +103,7 @@ def test_where_others_can_connect_a_password_has_to_be(spamnb, tmp_path):
     asked = ("serve", "--listen", LOOPBACK, "--http", "0.0.0.0:0")
     spamnb(*asked).fails(64, "other machines can reach it")
     spamnb(*asked, "--allow-network").fails(64, "can reach needs --http-password")
-    for name, code, why in (("none", 66, "No such file"), ("empty", 64, "no password in its first line")):
+    for name, code, why in (("none", 66, "No such file"), ("empty", 64, "no password in the first line")):
         spamnb(*asked, "--allow-network", "--http-password", tmp_path / name).fails(code, why)
 
 
