@@ -17,7 +17,7 @@ def notify(state: str) -> None:
 
 
 def adds_time() -> bool:
-    """Return whether standard error goes to systemd's journal, which records the time of each line."""
+    """Return whether standard error goes to systemd's journal, which adds the time to each line."""
     try:
         status = os.fstat(STDERR)
     except OSError:

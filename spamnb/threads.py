@@ -22,9 +22,9 @@ def all_cores() -> int:
 
 
 def in_threads(task: Task, work: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[Any]:
-    """Run a task for each tuple of arguments, several at once; yield the results in order.
+    """Run a task for each tuple of arguments, up to `jobs` at once; yield the results in order.
 
-    If an error or the caller stops this early, no more tasks are started, but running ones are finished.
+    After an error, or if the caller stops early, no more tasks are started, but running tasks are finished.
     """
     if jobs == 1:
         return starmap(task, work)

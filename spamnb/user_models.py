@@ -16,7 +16,7 @@ MAX_USER_LENGTH = 128  # characters
 
 
 class UserModels:
-    """The paths of users' models, by a pattern with %u; a folder means FOLDER/%u/model.msgpack."""
+    """The paths of users' models: a pattern with %u for the user; a folder means FOLDER/%u/model.msgpack."""
 
     def __init__(self, pattern: str) -> None:
         if USER not in pattern:
@@ -24,7 +24,7 @@ class UserModels:
         self.before, _, self.behind = pattern.partition(USER)
 
     def path(self, user: str) -> str | None:
-        """Return the path of a user's model, which may be missing; None if this cannot be a user's name."""
+        """Return the path of a user's model, even if the file is missing; None if the name is invalid."""
         return f"{self.before}{user}{self.behind}" if is_user(user) else None
 
     def find(self, user: str, name: str = "") -> str | None:
@@ -43,7 +43,7 @@ class UserModels:
             raise ModelError(path, f"a link leads out of the user's folder, to {found}")
         try:
             if not stat.S_ISREG(os.lstat(found).st_mode):
-                raise ModelError(path, "not a regular file")
+                raise ModelError(path, "is not a regular file")
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
@@ -51,7 +51,7 @@ class UserModels:
         return found
 
     def owner(self, user: str) -> Rights:
-        """Return the owner of the folder of a user's model, or of its nearest existing parent folder."""
+        """Return the owner of the folder of a user's model or, if that is missing, of the nearest parent."""
         own, path = own_part(self.before + USER + self.behind, user)
         folder = os.path.dirname(path)
         while not (folder.startswith(own) and os.path.lexists(own)):
@@ -59,23 +59,23 @@ class UserModels:
         return owner_of(own, folder)
 
     def _is_own(self, user: str, found: str) -> bool:
-        """Return whether a path is in the part of the pattern that belongs to this user."""
+        """Return whether the path `found` is in the folder that belongs to this user."""
         folder, name = os.path.split(own_part(self.before + USER + self.behind, user)[0])
         own = os.path.join(os.path.realpath(folder), name)
         return found == own or found.startswith(own + "/")
 
 
 def own_part(path: str, user: str) -> tuple[str, str]:
-    """Replace %u by a user's name; return the path up to the end of that folder name, and the whole path."""
+    """Replace %u by the user's name; return the path up to the part with the name, and the whole path."""
     before, _, behind = path.partition(USER)
     whole = path.replace(USER, user)
     return (before + user + behind.partition("/")[0] if USER in path else whole), whole
 
 
 def users_of(name: str) -> list[str]:
-    """Return the names that a user's model may have: one for a login name, four for an address.
+    """Return the names that the model of a user may have: one for a login name, four for an address.
 
-    `ann+news@example.org`, `ann@example.org`, `ann+news`, `ann`: the second is the user's address.
+    For `ann+news@example.org`: itself, `ann@example.org` (the user's address), `ann+news` and `ann`.
     """
     local, at, domain = name.lower().rpartition("@")
     if not at:
@@ -87,5 +87,5 @@ def users_of(name: str) -> list[str]:
 
 
 def is_user(name: str) -> bool:
-    """Return whether a name is safe as a part of a path: no other folder, and no hidden file."""
+    """Return whether a name is safe in a path: it cannot lead to another folder or to a hidden file."""
     return 0 < len(name) <= MAX_USER_LENGTH and name[0] not in ".-" and USER_CHARACTERS.issuperset(name)

@@ -31,9 +31,9 @@ BLOCK = 1 << 16  # bytes of a column read at once to verify it
 
 
 class File:
-    """An open model file. It can be read to its end even if another file takes its name.
+    """An open model file, which can be read to the end even after a new file has taken its name.
 
-    Reads are used instead of mmap: with mmap, each look-up makes 64 KB resident (80 MB for one message), some
+    Reads are used instead of mmap: with mmap, a look-up takes 64 KB of memory (a message 80 MB), some
     file systems fail, and if the file is cut short, the process dies. A read takes 0.6 µs.
     """
 
@@ -69,7 +69,7 @@ class File:
 
 
 class Column:
-    """A column of a model file: numbers or records of numbers; `kind` has a letter for each number's type."""
+    """A column of a model file: equal records of numbers; `kind` has a letter for the type of each number."""
 
     __slots__ = ("at", "checksum", "file", "kind", "name", "size", "width")
 
@@ -95,7 +95,7 @@ class Column:
         return data
 
     def read_block(self, start: int, count: int, checksum: bytes) -> bytes:
-        """Read and verify `count` records with their own checksum; fewer at the end of the column."""
+        """Return `count` records (fewer at the column's end); raise ModelError if their checksum is wrong."""
         at = min(start * self.width, self.size)
         data = self.file.read(self.at + at, min(count * self.width, self.size - at))
         if crc32(data) != int.from_bytes(checksum, "little"):
@@ -103,7 +103,7 @@ class Column:
         return data
 
     def verify(self) -> None:
-        """Raise ModelError if the checksum of the column is wrong; its bytes are not stored."""
+        """Raise ModelError if the checksum of the column is wrong; the column is not kept in memory."""
         checksum = 0
         for start in range(0, self.size, BLOCK):
             checksum = crc32(self.file.read(self.at + start, min(BLOCK, self.size - start)), checksum)
@@ -184,7 +184,7 @@ def _check_head(head: "dict[str, Any]") -> None:
     if base is not None:
         is_valid = is_valid and isinstance(base["path"], str) and "\0" not in base["path"]
     if not is_valid:
-        raise ValueError("spamnb never writes a head with such values")
+        raise ValueError("spamnb never writes such values at the start of a model file")
 
 
 def _map_size(data: bytes) -> tuple[int, int]:

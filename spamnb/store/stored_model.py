@@ -81,7 +81,7 @@ class StoredModel:
         return iter(Merger(len(labels), [(self.file_counts, 1, labels), (self.journal.table, 1, labels)]))
 
     def histogram(self) -> dict[tuple[int, ...], int]:
-        """Return a dict: messages of each label → how many words have these counts; this reads all words."""
+        """Read all words; return a dict: (messages of each label with a word) → number of such words."""
         from collections import Counter
 
         many = len(self.labels)
@@ -94,12 +94,12 @@ class StoredModel:
 
     @property
     def is_imported(self) -> bool:
-        """Whether the counts come from another filter; it is then unknown which messages were learned."""
+        """Whether the counts come from another filter, so that nothing says which messages were learned."""
         return not (self.columns["learned"].size or (self._journal and self._journal.learned))
 
     @property
     def numbers(self) -> dict[str, list[list[int]]]:
-        """For each numeric feature and label, n, Σx and Σx² of its values, those of the journal included."""
+        """By name of a numeric feature: n, Σx and Σx² of its values for each label, including the journal."""
         sums = {name: [list(each) for each in by_label] for name, by_label in self.head["numbers"].items()}
         for record in self._journal.records if self._journal else ():
             for name, x in record.numbers.items():
@@ -127,7 +127,7 @@ class StoredModel:
             return None
         label_index = block[at * column.width + LABEL_AT]
         if label_index >= len(self.labels):
-            raise ModelError(self.path, f"its labels are damaged; {WHAT_TO_DO}")
+            raise ModelError(self.path, f"its list of learned messages is damaged; {WHAT_TO_DO}")
         return self.labels[label_index]
 
     def _read_journal(self) -> None:

@@ -33,9 +33,9 @@ class NewColumn(NamedTuple):
 
 
 def write_model(path: str, merged: Merged, learned: LearnedMessages, about: dict[str, Any]) -> str:
-    """Write and sync a model file beside the old one; return its path. `about`: settings, cutoffs and more.
+    """Write a new model file beside the old one and sync it; return the path of the new file.
 
-    The caller must hold the lock on training. If writing fails, the new file is removed.
+    `about`: settings, cutoffs and more. The caller must hold the lock on training. An error leaves no file.
     """
     columns = _columns(merged, learned)
     for name, column in columns.items():
@@ -83,9 +83,9 @@ def _columns(merged: Merged, learned: LearnedMessages) -> dict[str, NewColumn]:
 
 
 def _head(merged: Merged, about: dict[str, Any], columns: dict[str, NewColumn]) -> dict[str, Any]:
-    """Return the head of a model file: everything small, and the sizes of the columns.
+    """Return what a model file has before its columns: all that is small, and the sizes of the columns.
 
-    The generation is a hash of the content: the same mail gives the same file, byte for byte.
+    The generation number is a hash of the content, so the same mail gives the same file, byte for byte.
     """
     head: dict[str, Any] = {
         **dict(sorted(about.items())),
@@ -100,7 +100,7 @@ def _head(merged: Merged, about: dict[str, Any], columns: dict[str, NewColumn]) 
 
 
 def _pieces(head: dict[str, Any], columns: dict[str, NewColumn]) -> Iterator[bytes]:
-    """Yield the file, one msgpack map, in pieces; the sizes in the head say where each column starts."""
+    """Yield a model file, which is one msgpack map, piece by piece: the head, then the columns."""
     packer, packed = msgpack.Packer(), msgpack.packb(head)
     front = [packer.pack_map_header(4 + len(columns))]
     for key, value in (("format", FORMAT), ("version", VERSION), ("crc32", crc32(packed))):

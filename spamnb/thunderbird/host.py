@@ -56,7 +56,7 @@ class AddOnRequest(NamedTuple):
 
 
 class Pipe:
-    """Requests of the add-on, read from one file handle, and answers, written to another."""
+    """The connection to the add-on: requests are read from one file handle, answers written to another."""
 
     def __init__(self, source: int, target: int) -> None:
         self.source = source
@@ -64,7 +64,7 @@ class Pipe:
         self.requests = self._requests()
 
     def answer(self, id_: object, content: Answer) -> None:
-        """Write an answer; a page is written in pieces."""
+        """Write an answer; an answer with a long page is split into several."""
         page = content.get("page", "")
         for start in range(0, len(page) or 1, MAX_PIECE):
             end = start + MAX_PIECE
@@ -76,7 +76,7 @@ class Pipe:
         self.answer(id_, {"error": str(error), "kind": type(error).__name__})
 
     def _requests(self) -> Iterator[AddOnRequest]:
-        """Yield requests until the pipe is closed; answer anything else with an error."""
+        """Yield valid requests until the pipe is closed; answer invalid requests with an error."""
         while len(head := b"".join(self._blocks(4))) == 4:
             size, asked = int.from_bytes(head, sys.byteorder), None
             try:
@@ -94,7 +94,7 @@ class Pipe:
                 yield request
 
     def _blocks(self, size: int) -> Iterator[bytes]:
-        """Read a number of bytes, or fewer if the pipe is closed."""
+        """Yield the next `size` bytes, block by block; fewer bytes if the pipe is closed."""
         while size and (block := os.read(self.source, min(size, BLOCK))):
             size -= len(block)
             yield block
@@ -118,7 +118,7 @@ def checked(asked: object) -> AddOnRequest:
 
 
 class Host:
-    """Answers the requests of a pipe with the configured model."""
+    """Answers the requests of the add-on with the configured model."""
 
     def __init__(self, pipe: Pipe) -> None:
         self.pipe = pipe
@@ -147,10 +147,10 @@ class Host:
         if request.do == "why":
             model = Model.open(model_file(model_path()))
             return {"page": message_page(explain(model, request.message, load()), PLACE)}
-        raise DataError("send the request `train` first")
+        raise DataError("send the request `train` before `mail` and `end`")
 
     def train(self, mail: PipedMail) -> Answer:
-        """Learn the mail of the requests that follow."""
+        """Learn the mail of the next requests, up to `end`; return how many messages were learned."""
         path, ham_loss = model_file(model_path()), load()["ham_loss"]
         sources: dict[str, list[str]] = {label: [] for label in LABELS}
         summary = train(path, sources, ham_loss=parse_percentage(ham_loss) if ham_loss else None, pool=mail)
@@ -159,7 +159,7 @@ class Host:
 
 
 def status() -> Answer:
-    """Say how many messages of each label are learned, and whether that is enough to judge."""
+    """Return how many messages of each label are learned, and whether these are enough to judge."""
     path = model_file(model_path())
     try:
         model = Model.open(path)
@@ -171,7 +171,7 @@ def status() -> Answer:
 
 
 def judge(raw: bytes) -> Answer:
-    """Judge a message as for a delivery, and note the verdict in the history if it is kept."""
+    """Judge a message as a delivery does; if a history is kept, note the verdict in the history."""
     command = ClassifyCommand()
     verdict, _ = command.judged(raw)
     if command.history:
@@ -189,7 +189,7 @@ class PipedMail:
         self.held = {label: HeldMail() for label in LABELS}
 
     def batches(self, mail: MailToRead) -> Iterator[Batch]:
-        """Yield the mail up to the request `end`; raise InputOutputError if that never comes."""
+        """Yield the mail of all requests up to `end`; raise InputOutputError if `end` never comes."""
         read = ChunkReader(mail.settings, mail.learned_hashes)
         self.pipe.answer(self.asked, {})
         for request in self.pipe.requests:
@@ -226,7 +226,7 @@ class HeldMail:
 
 
 def run() -> None:
-    """Answer requests on standard input; anything else printed must not get between the answers."""
+    """Answer the requests on standard input; all other output goes to standard error, not between answers."""
     target = os.dup(STDOUT)
     os.dup2(STDERR, STDOUT)
     Host(Pipe(STDIN, target)).run()

@@ -20,7 +20,7 @@ FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # of files in the add-on, so that it is the s
 
 
 def install(xpi: str) -> list[str]:
-    """Write the add-on to a file, and the files by which Thunderbird finds this program; return all paths."""
+    """Write the add-on to `xpi`, and two files by which Thunderbird finds this program; return all paths."""
     starter = os.path.join(data_folder(), "spamnb", "thunderbird")
     manifest = os.path.join(manifest_folder(), f"{NAME}.json")
     about = {
@@ -61,7 +61,7 @@ def starting_script() -> str:
 
 
 def pack(xpi: str) -> None:
-    """Write the add-on, which is a ZIP file."""
+    """Write the add-on to `xpi`, as a ZIP file."""
     folder = BESIDE if BESIDE.is_dir() else SOURCE
     with zipfile.ZipFile(xpi, "w", zipfile.ZIP_DEFLATED) as packed:
         for path in sorted(folder.iterdir()):

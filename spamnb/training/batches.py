@@ -30,7 +30,7 @@ class MailToRead:
 
 
 class Chunk(Protocol):
-    """Mail that is read at once: a part of a mailbox, or some files."""
+    """Mail that is read as one piece of work: a part of a mailbox, or some files."""
 
     @property
     def size(self) -> int: ...
@@ -47,7 +47,7 @@ class Pool(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Messages that were read together; threads and clusters make the same batches."""
+    """Messages that a thread, or a worker of a cluster, has read together."""
 
     label: str | None
     names: list[tuple[str, int | None]]  # path, and number in an mbox
@@ -92,7 +92,7 @@ def batch_of(
 
 
 class ChunkReader:
-    """Makes a batch of a chunk of mail each time it is called; several threads may call it at once."""
+    """A callable that makes a batch from a chunk of mail; several threads may call it at once."""
 
     def __init__(self, settings: Settings, hashes_of: HashesOf | None = None) -> None:
         self.settings = settings

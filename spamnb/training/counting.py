@@ -34,7 +34,7 @@ class Counting:
         self.runs: dict[int, list[Run]] = {1: [], -1: []}  # 1: counts to add, -1: counts to subtract
 
     def add(self, rows: MessageRows, steps: Steps, day: int) -> None:
-        """Add the messages to learn to one table, and the messages to subtract to the other."""
+        """Add messages to learn to the table `learned`, and messages to subtract to the table `taken`."""
         if steps.learned:
             label_indices = array("q", [steps.label_index]) * len(steps.learned)
             self.learned.add(rows, steps.learned, label_indices, day)
@@ -50,7 +50,7 @@ class Counting:
         return not any(self.runs.values())
 
     def sources(self) -> list[Source]:
-        """Return all tables and runs (files) to add up; if there are runs, the tables become runs, too."""
+        """Return all tables and runs (files) to add up; if there are runs, write the tables to runs first."""
         if not self.is_in_memory:
             self._write_runs()
         runs = [Source(run, sign) for sign, runs in self.runs.items() for run in runs]
@@ -61,7 +61,7 @@ class Counting:
         self._write_run(self.taken, -1)
 
     def _write_run(self, table: CountTable, sign: int) -> None:
-        """Move the tokens of a table to an unnamed file; its counts of messages and grams stay in memory."""
+        """Move a table's tokens and pairs to an unnamed file; counts of messages and grams stay in memory."""
         if not len(table):
             return
         merged = self.runs[sign] if len(self.runs[sign]) == MAX_RUNS else []

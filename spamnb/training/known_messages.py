@@ -43,12 +43,12 @@ def refuse_swapped_labels(
     if swaps:
         raise UsageError(
             f"the paths of ham and spam seem to be swapped: {' and '.join(swaps)}. Nothing was changed. "
-            "If the labels are right, run this first: spamnb forget PATH..."
+            "If the labels are right, first run `spamnb forget PATH...` on this mail."
         )
 
 
 class Steps(NamedTuple):
-    """The messages of a batch to learn under a label, and those to take away from other labels."""
+    """The messages of a batch to learn under a label, and the messages to take away from other labels."""
 
     label_index: int  # NOT_LEARNED where nothing is learned
     learned: array[int]  # numbers of messages in the batch
@@ -74,7 +74,7 @@ class Summary:
             counts[what] = counts.get(what, 0) + number
 
     def note(self, batch: Batch, conflicting: Sequence[int]) -> None:
-        """Add the skipped messages of a batch, and the names of messages given under two labels."""
+        """Add the skipped messages of a batch, and names of its messages that are given under two labels."""
         self.unreadable += failures(batch.unreadable)
         self.skipped += skipped_mail(batch.unreadable)
         left = MAX_CONFLICTS - len(self.conflicts)
@@ -95,7 +95,7 @@ class KnownMessages:
         self.moves = [[0] * len(labels) for _ in labels]  # [label before][label now]
 
     def steps(self, batch: Batch, forget: bool, summary: Summary) -> Steps:
-        """Decide what to do with the messages of a batch; of several copies, only the first is learned."""
+        """Decide what to do with each message of a batch; note this in `summary`. Copies are skipped."""
         target = NOT_LEARNED if forget else self.labels.index(batch.label or "")
         hashes = memoryview(batch.rows.hashes).cast("Q")
         before = memoryview(self.learned.learn(hashes, target)).cast("b").tolist()

@@ -29,10 +29,10 @@ TOO_LONG = 8 * journal.FOLD_LIMIT  # bytes: no process came to fold it, so this 
 
 
 def learn(path: str, raw: bytes, label: str | None, is_correction: bool = False) -> str:
-    """Learn a message under a label, or forget it (None); return the outcome when the change is on disk.
+    """Learn a message under a label (None: forget it); return the outcome when the change is on disk.
 
-    `is_correction`: a person corrected the verdict. The scores of such messages, which are hard to judge, are
-    used for cutoffs only if there are too few others.
+    `is_correction` means that a person corrected the verdict. Corrected messages are hard to judge, so their
+    scores are used for cutoffs only while few messages of the label are learned.
     """
     message = read(raw)
     with Lock(path):
@@ -106,7 +106,7 @@ def fold_in_background(path: str, limit: int, most: int = TOO_LONG) -> None:
 def start_folding(path: str, lock: int) -> None:
     """Start a process that merges the journal into the model, through a shell that ends at once.
 
-    The process inherits the lock as its standard output, so that no second one is started until it ends.
+    The process inherits the lock as its standard output: no second process can start before the first ends.
     """
     command = ["sh", "-c", '"$@" &', "sh", sys.executable, "-c", FOLD, path, *sys.path]
     streams = [

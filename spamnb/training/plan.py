@@ -38,7 +38,7 @@ class About:
 
 @dataclass(frozen=True)
 class Plan:
-    """The model to train as it is now, and the properties of the new model."""
+    """What a training starts from, the current model, and the properties of the model that it will write."""
 
     replaced: StoredModel | None  # the model whose file is replaced
     stored: StoredModel | None  # the model to add counts to
@@ -57,7 +57,7 @@ class Plan:
         return [label for label in self.labels if label not in before and label not in LABELS]
 
     def learned_hashes(self, label: str) -> Any:
-        """Return the sorted hashes of messages learned under a label before; None for a new label."""
+        """Return the sorted hashes of the messages already learned under a label; None for a new label."""
         if self.stored is None or label not in self.stored.labels:
             return None
         return memoryview(self.learned.hashes_of(self.stored.labels.index(label))).cast("Q")
@@ -109,14 +109,14 @@ def refuse_other_settings(
         other.append("view")
     if other:
         raise DataError(
-            f"{stored.path}: trained with other settings ({', '.join(other)}); omit them, or add --fresh"
+            f"{stored.path}: was trained with other settings ({', '.join(other)}); omit them, or add --fresh"
         )
 
 
 def new_base(
     path: str, base: StoredModel, labels: Sequence[str], settings: Settings, view: View
 ) -> dict[str, Any]:
-    """Raise an error unless a model can have this base; return what to store about the base in its head."""
+    """Return what a model stores about its base; raise an error if the model cannot have this base."""
     if not view.has_cutoffs:
         raise UsageError("a model with a base needs a view with cutoffs; use the default view")
     check_base(path, labels, settings, base)

@@ -12,9 +12,9 @@ from spamnb.training.writing import add_up, indices_of, kept_labels, put_in_plac
 
 
 def relabel(path: str, old: str, new: str | None = None) -> int:
-    """Rename a label; if `new` is None, remove the label and its mail. Return how many messages it had.
+    """Rename a label or, if `new` is None, remove it with its mail; return how many messages the label had.
 
-    If the model already has a label with the new name, the mail of both is added up.
+    If the model already has a label with the new name, both become one label.
     """
     with Lock(path, kind=TRAINING):
         stored = check_relabel(path, old, new)
@@ -33,7 +33,7 @@ def relabel(path: str, old: str, new: str | None = None) -> int:
 
 
 def check_relabel(path: str, old: str, new: str | None) -> StoredModel:
-    """Open a model; raise an error if its label `old` cannot be renamed or (`new` None) removed."""
+    """Open a model; raise an error if its label `old` cannot be renamed or, if `new` is None, removed."""
     stored = StoredModel.open(path)
     if old not in stored.labels:
         raise UsageError(f"{path}: has no label {old!r}; its labels are: {', '.join(stored.labels)}")

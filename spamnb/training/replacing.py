@@ -17,9 +17,9 @@ DAMAGED_SUFFIX = ".damaged"  # of a damaged journal that is kept
 
 
 def replace_model(path: str, new: str, before: StoredModel | None) -> None:
-    """Put a new model file in place of the old one; `before`: the old model when the new one was begun.
+    """Put the model file `new` in place of the old one; `before` is the old model when `new` was begun.
 
-    Messages learned since then are first written to the journal again, for the generation of the new model.
+    Messages learned since then are first written to the journal again, as records for the new model.
     So at every moment the journal has all changes that the model file lacks.
     """
     journal = path + ".journal"
@@ -59,7 +59,7 @@ def replace_model(path: str, new: str, before: StoredModel | None) -> None:
 
 
 def tombstone_record(old: StoredModel, new: StoredModel) -> list[dict[str, Any]]:
-    """Return a list: a record without a message if the new model lacks messages of the old journal."""
+    """List one record without a message if the new model lacks messages of the old journal, else none."""
     if all(new.label_of(message_hash) == label for message_hash, label in old.journal.learned.items()):
         return []
     return [change(new, 0, None, None, 0, (b"", b"", b"", b"", b""), {})]
@@ -74,7 +74,7 @@ def same_tokens(old: StoredModel, new: StoredModel) -> bool:
 
 
 def shorten_journal(journal: str, model: StoredModel, changes: list[dict[str, Any]]) -> None:
-    """Remove from the journal the records that are in the model file; to leave them would do no harm."""
+    """Remove all records except `changes` from the journal; it does no harm if some of them stay."""
     if changes:
         Journal(model.labels).append(journal + ".new", model.generation, changes)
         os.replace(journal + ".new", journal)
@@ -86,7 +86,7 @@ def shorten_journal(journal: str, model: StoredModel, changes: list[dict[str, An
 
 
 def learned_since(path: str, before: StoredModel | None) -> tuple[StoredModel | None, list[JournalRecord]]:
-    """Open the model as it is now, and list the records added to its journal since `before`."""
+    """Return the model as it is now, and the journal records added since `before`; if replaced, None, []."""
     if before is None:
         return None, []
     try:

@@ -51,7 +51,7 @@ class LabelSample:
         self.limit = MAX_DIGEST  # the highest hash that may still be sampled
 
     def add(self, rows: MessageRows, messages: Sequence[int]) -> None:
-        """Add those messages of a batch whose hashes may be among the lowest."""
+        """Add the given messages of a batch, except those whose hashes are too high for the sample."""
         hashes = memoryview(rows.hashes).cast("Q")
         messages = [message for message in messages if hashes[message] <= self.limit]
         if messages:
@@ -83,13 +83,13 @@ class LabelSample:
 
 
 class Sample:
-    """Messages of a training that are scored at its end."""
+    """The messages of a training that are scored at the end of the training."""
 
     def __init__(self) -> None:
         self.by_label: dict[int, LabelSample] = {}  # by label index
 
     def add(self, rows: MessageRows, steps: Steps) -> None:
-        """Add those messages of a batch that are learned."""
+        """Add the messages of a batch that are to be learned, as far as they fit into the sample."""
         if steps.learned:
             self.by_label.setdefault(steps.label_index, LabelSample()).add(rows, steps.learned)
 
@@ -98,13 +98,13 @@ class Sample:
         self.by_label = {indices[old]: sample for old, sample in self.by_label.items()}
 
     def pieces(self) -> list[tuple[int, Piece]]:
-        """Return the sampled messages, grouped by batch and label: (index of the label, messages)."""
+        """Return a list of (label index, messages): the sampled messages, grouped by label and batch."""
         for sample in self.by_label.values():
             sample.shrink()
         return [(label, piece) for label, sample in self.by_label.items() for piece in sample.pieces]
 
     def vocabulary(self, labels: Sequence[str]) -> CountTable:
-        """Return a table of all tokens of the messages; it is later filled with counts of all mail."""
+        """Return a table of all tokens of the sampled messages, to be filled with counts of all mail."""
         table = CountTable(labels, has_texts=False)
         for label_index, piece in self.pieces():
             piece.rows.keeps_places = True
@@ -123,7 +123,7 @@ class SampleScorer:
         self.idle_scorers = [FeatureScorer(self.likelihood, table)]  # that no thread uses
 
     def __call__(self, learned: LearnedMessages, misfiled: Sequence[float]) -> None:
-        """Store the scores in `learned`; counts are corrected by `misfiled`, the shares of misfiled mail."""
+        """Store the scores in `learned`; `misfiled`, the shares of misfiled mail, serve to correct counts."""
         self.likelihood.correct(misfiled)
         found = in_threads(self._joints, self.pieces, self.jobs)
         for (label_index, piece), joints in zip(self.pieces, found, strict=True):
@@ -133,7 +133,7 @@ class SampleScorer:
                 learned.set(message_hash, label_index, score, lead)
 
     def _joints(self, label_index: int, piece: Piece) -> list[list[float]]:
-        """Score some messages of a label; return, for each message, the log-joint of each label."""
+        """Return, for each message, the logarithm of its joint probability with each label."""
         scorer = self.idle_scorers.pop() if len(self.idle_scorers) > 1 else self.idle_scorers[0].another()
         count, labels = len(piece.hashes), len(self.labels)
         joints = array("d", bytes(8 * count * labels))

@@ -109,14 +109,14 @@ def write(
 
 
 def fold(path: str, always: bool = False) -> None:
-    """Merge the journal into the model file, if it has records. The caller must hold the lock on training."""
+    """Merge a journal that has records into its model file. The caller must hold the lock on training."""
     stored = StoredModel.open(path)
     if stored.journal.records or always:
         rewrite(stored, sum_of(stored))
 
 
 def create(path: str, *labels: str, ham_loss: float = HAM_LOSS, base: str | None = None) -> None:
-    """Write an empty model if the file is missing, so that a filter can learn from its first message on."""
+    """Write an empty model if there is no model yet, so that a filter can learn from the first message on."""
     with Lock(path, kind=TRAINING):
         if open_if_there(path) is None:
             names = LABELS if set(labels) <= set(LABELS) else labels

@@ -22,7 +22,7 @@ Names = Mapping[str, str | None]  # label → its new name, None to remove it
 
 
 def kept_labels(labels: Sequence[str], sources: Sequence[Source], renamed: Names | None = None) -> list[str]:
-    """Return the labels that stay: spam, and those with mail; ham and spam if no other label has mail."""
+    """Return spam, labels with mail, and ham unless a third label has mail; without mail, all labels."""
     messages = dict.fromkeys(labels, 0)
     for source in sources:
         if not isinstance(source.counts, Run):  # a run has no counts of messages
@@ -45,7 +45,7 @@ def add_up(
     renamed: Names | None = None,
     **options: Any,
 ) -> Merged:
-    """Add up counts for a model at a path, leaving out labels that are not in `kept`."""
+    """Add up the counts of all sources for the model at `path`, without labels that are not in `kept`."""
     names: dict[str, str | None] = dict(zip(labels, labels, strict=True))
     names.update(renamed or {})
     relabel = {old: new if new in kept else None for old, new in names.items()}
@@ -53,7 +53,7 @@ def add_up(
 
 
 def indices_of(labels: Sequence[str | None], kept: Sequence[str]) -> list[int]:
-    """Return the index of each label in `kept`; NOT_LEARNED for a label that is not there."""
+    """Return, for each label, its index in `kept`, or NOT_LEARNED if `kept` does not have the label."""
     return [kept.index(label) if label in kept else NOT_LEARNED for label in labels]
 
 
@@ -63,7 +63,7 @@ def find_limits(
     about: About,
     scorer: SampleScorer | None = None,
 ) -> dict[str, Any]:
-    """Find cutoffs and calibration from the scores of learned mail; first score the sample with `scorer`.
+    """Find cutoffs and calibration from the scores of learned mail; a `scorer` first scores the sample.
 
     Scores and the shares of misfiled mail are computed in turns, since each depends on the other.
     """
@@ -93,7 +93,7 @@ def put_in_place(
     before: StoredModel | None = None,
     limits: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a new model in place of the current model, including what was learned meanwhile.
+    """Write a model in place of the current one; carry over messages learned since `before` was opened.
 
     Without `limits`, cutoffs are computed from the stored scores. The caller must hold the lock on training.
     """
@@ -110,7 +110,7 @@ def sum_of(stored: StoredModel, **options: Any) -> Merged:
 
 
 def rewrite(stored: StoredModel, total: Merged) -> None:
-    """Write a model again, with the counts in `total` of the same mail. The caller must hold the lock."""
+    """Write a model again, with new counts `total` of the same mail. The caller must hold the lock."""
     learned = load_learned(stored)
     learned.relabel(indices_of(stored.labels, total.labels))
     put_in_place(stored.path, total, learned, About.of(stored), stored)

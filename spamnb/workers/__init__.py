@@ -29,7 +29,7 @@ class LocalPool:
 
 
 def open_pool(jobs: int | str | None) -> AbstractContextManager[Pool]:
-    """Return `jobs` threads or, for the address or file of a scheduler, its Dask cluster."""
+    """Return a pool: `jobs` threads or, if `jobs` is a Dask scheduler's address or file, that cluster."""
     if not isinstance(jobs, str):
         return nullcontext(LocalPool(jobs))
     try:

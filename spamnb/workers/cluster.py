@@ -33,7 +33,7 @@ UNCHANGED = "nothing was changed"
 
 @contextmanager
 def connected(address: str) -> Iterator[ClusterPool]:
-    """Connect to the scheduler of a cluster, given its address or the file that it wrote."""
+    """Connect to a cluster, given the scheduler's address or the file that the scheduler wrote."""
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors are reported once, by spamnb
     where = {"scheduler_file": address} if os.path.exists(address) else {"address": address}
     try:
@@ -44,7 +44,7 @@ def connected(address: str) -> Iterator[ClusterPool]:
         try:
             client.wait_for_workers(1, timeout=TIMEOUT)
         except TimeoutError as error:
-            raise NoInput(f"{address}: the cluster has no workers; start some with: dask worker") from error
+            raise NoInput(f"{address}: the cluster has no workers; start some with `dask worker`") from error
         yield ClusterPool(client)
     finally:
         with suppress(Exception):  # a scheduler that is gone cannot be left in order
@@ -62,7 +62,7 @@ class ClusterPool:
         """Let the workers read all mail of each label, and yield it in batches, in order.
 
         If a worker dies, another one repeats its tasks. Messages that the model has learned are tokenized,
-        too: workers do not know which they are.
+        too: workers do not know which messages these are.
         """
         if any("-" in paths for paths in mail.sources.values()):
             raise UsageError("-: a cluster cannot read standard input; use --jobs NUMBER")
@@ -93,12 +93,12 @@ class CheckedTask:
             paths = chunk.paths if isinstance(chunk, MessageFiles) else [chunk.path]
             for folder in {os.path.dirname(path) or "." for path in paths if not is_address(path)}:
                 if not os.path.isdir(folder):  # a message may be gone by now, but not all of them
-                    raise DataError(f"{folder}: missing on {name}; every worker must be able to read it")
+                    raise DataError(f"{folder}: is missing on {name}; all workers must be able to read it")
         return self.read(chunk, label)
 
 
 def _answer(ask: Callable[[], Any]) -> Any:
-    """Ask the cluster, and wait for the answer; an error there becomes a SpamnbError."""
+    """Ask the cluster and wait for the answer; an error in the cluster is raised as a SpamnbError."""
     try:
         return ask()
     except SpamnbError:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def judge_mail(
     model: Model, paths: Sequence[str], jobs: int | None, envelopes: bool = False
 ) -> Iterator[Judgement]:
-    """Judge all mail below some paths, in order; with `envelopes`, also return each message's envelope."""
+    """Judge all mail at some paths; yield the results in order, with envelopes of messages if wanted."""
     in_memory = load_into_memory(model)
 
     def judge(chunk: Chunk) -> Judgement:

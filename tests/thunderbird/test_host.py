@@ -184,8 +184,8 @@ def test_a_page_says_why_in_pieces_that_fit(host):
         (b'{"id": 7, "do": "learn", "message": "a", "label": "work"}', "the label must be ham or spam"),
         (b'{"id": 7, "do": "learn", "message": "a", "label": {}}', "the label must be ham or spam"),
         (b'{"id": 7, "do": "mail", "message": "a"}', "the label must be ham or spam"),
-        (b'{"id": 7, "do": "mail", "message": "a", "label": "ham"}', "send the request `train` first"),
-        (b'{"id": 7, "do": "end"}', "send the request `train` first"),
+        (b'{"id": 7, "do": "mail", "message": "a", "label": "ham"}', "send the request `train` before"),
+        (b'{"id": 7, "do": "end"}', "send the request `train` before"),
     ],
 )
 def test_what_makes_no_sense_is_refused(host, model, asked, error):
