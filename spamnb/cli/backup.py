@@ -21,9 +21,9 @@ spamnb check /backup/model.msgpack
 def backup(file: str, model: str) -> None:
     """Copy the model to FILE and its journal to FILE.journal, even while other programs learn.
 
-    The copy has all messages that were learned until then. A damaged model does not replace an older copy.
-    The list of known senders, if there is one, is copied to FILE.known.txt. To restore, copy all files back:
-    to the model's path, to the same path with .journal, and to known.txt beside it.
+    The copy has all messages learned before it was made. A damaged model does not replace an older copy. The
+    list of known senders, if there is one, is copied to FILE.known.txt. To restore, copy FILE to the path of
+    the model, FILE.journal to this path with .journal added, and FILE.known.txt to known.txt in its folder.
     """
     from spamnb.inspection.check import check
     from spamnb.store.copying import copy_model

@@ -20,7 +20,7 @@ spamnb check /backup/model.msgpack
 @click.argument("model", metavar="[MODEL]", type=path_type, default=model_path)
 @json_option
 def check(model: str, as_json: bool) -> int:
-    """Check every byte of a model and of its journal. Print a line for each damaged part (exit code 65)."""
+    """Check every byte of a model and its journal; print a line for each damaged part (exit code 65)."""
     from spamnb.cli.render.model import show_check
     from spamnb.inspection.check import check as check_file
 

@@ -54,7 +54,7 @@ ONE_AT_A_TIME = "-p, -e and --history take one message at a time"
 
 
 def delivery_options(command: Decorated) -> Decorated:
-    """Add to a command the options of the table CLASSIFY, which a parser without click reads, too."""
+    """Add the options in the table CLASSIFY to a command; the parser without click uses this table, too."""
     for names, value, text in reversed(CLASSIFY):
         kind = path_type if value == "PATH" else None
         how: dict[str, Any] = {"metavar": value, "type": kind} if value else {"is_flag": True}
@@ -128,7 +128,7 @@ def classify(
 def judgements(
     model: Model, paths: Sequence[str], envelopes: bool, jobs: int | None
 ) -> Iterator[tuple[list[Judged], list[Unreadable]]]:
-    """Judge the mail at some paths, in order; yield lists of verdicts, and of mail that cannot be read."""
+    """Judge the mail at some paths, in order; yield pairs: a list of verdicts, a list of unreadable mail."""
     if is_little(paths, LITTLE, LITTLE_FILE):
         for raw in messages(paths):
             if isinstance(raw, Unreadable):
@@ -145,7 +145,7 @@ def judgements(
 
 
 def names_on_stdin(missing: list[Unreadable]) -> tuple[str, ...]:
-    """Read paths, separated by NUL, from standard input; add paths that do not exist to `missing`."""
+    """Return the paths on standard input, separated by NUL; put paths that do not exist into `missing`."""
     found = []
     for name in filter(None, map(os.fsdecode, read_stdin("paths").split(b"\0"))):
         try:
@@ -169,7 +169,7 @@ def only_message(paths: tuple[str, ...]) -> RawMessage:
 
 
 def whole_file(paths: tuple[str, ...]) -> bytes:
-    """Read a file with every byte, even its envelope line (`From …`), so that `-p` prints all of it."""
+    """Return all bytes of a file, even its envelope line (`From …`), so that `-p` prints the whole file."""
     path = paths[0]
     if len(paths) > 1 or is_folder(path):
         raise UsageError(ONE_AT_A_TIME)

@@ -61,10 +61,10 @@ def forget(
     model: str,
     jobs: int | str | None,
 ) -> int:
-    """Take messages out of the model again, whatever their label. Messages never learned change nothing.
+    """Take messages out of the model again, whatever their label. Messages not in it change nothing.
 
     Instead of PATHs, --from and --since select mail that the history still has. The command shows how many
-    these are, and asks before it forgets them.
+    messages are selected, and asks before it forgets them.
     """
     if bool(paths) == bool(sender or since):
         raise UsageError("name messages, or select them with --from SENDER, --since TIME or both")
@@ -96,7 +96,7 @@ def forget(
 def learned_entries(
     history: History, model: str, sender: str | None, since: float | None
 ) -> Iterator[tuple[Entry, str]]:
-    """Yield the history's entries of learned mail from a sender since a time, each with the learned label."""
+    """Yield (entry, label) of the history's learned messages from a sender since a time (None: any)."""
     stored, met = StoredModel.open(model), set[int]()
     listed = entry_of(sender) if sender else ""
     if listed is None:

@@ -56,7 +56,7 @@ def imap(ctx: click.Context) -> None:
 def check(account: str | None, as_json: bool) -> int:
     """Connect and show what the server can do, the purpose of each folder, and what would be done.
 
-    Changes nothing, on the server or here.
+    Nothing is changed, neither on the server nor on this machine.
     """
     from spamnb.imap.setup import look_at
 
@@ -154,10 +154,10 @@ def run(account: str | None, as_json: bool, dry_run: bool, again: bool) -> int:
 )
 @account_options
 def watch(account: str | None, as_json: bool, poll: float) -> None:
-    """Do what `run` does whenever mail arrives, until SIGTERM. SIGHUP reads the accounts file again.
+    """Do what `run` does whenever mail arrives, until SIGTERM. After SIGHUP, read the accounts again.
 
-    Each account is watched separately. Senders and subjects are printed on a terminal only, so that no log
-    has them.
+    Each account is watched separately. Senders and subjects are printed on a terminal only, so that they
+    are in no log.
     """
     from spamnb.imap.accounts import default_config, read_accounts
     from spamnb.imap.watch import watch as watch_all
@@ -176,8 +176,8 @@ def service(action: str) -> None:
     """Run `spamnb imap watch` from now on, whenever you are logged in.
 
     `install` writes a unit of systemd, or an agent of macOS' launchd, for this user, and starts it. An older
-    one is replaced and restarted. On other systems, this prints the command to run. `remove` stops the
-    service and deletes its file.
+    file is replaced, and its service restarted. On other systems, the command to run is printed. `remove`
+    stops the service and deletes its file.
     """
     from spamnb.imap.service import install, remove
 
@@ -188,10 +188,10 @@ def service(action: str) -> None:
 @imap.command(examples="spamnb imap digest\nspamnb imap digest --account home")
 @account_options
 def digest(account: str | None, as_json: bool) -> int:
-    """Put a message into the inbox that lists the mail that came into Junk since the last such message.
+    """Put a message into the inbox with a list of the mail that came into Junk since the last such message.
 
-    First come messages that your provider put there but that look like mail you keep; then messages that
-    spamnb moved there, the least certain first. If one is not spam, move it back to the inbox.
+    The list begins with messages that your provider put into Junk, but that look like mail you keep. Messages
+    that spamnb moved to Junk follow, the least certain first. Move those that are not spam to the inbox.
     """
     from spamnb.imap.digest import send_digest
     from spamnb.imap.state import State

@@ -53,9 +53,9 @@ spamnb imap setup host=127.0.0.1 port=1143 tls=starttls ca_file=bridge.pem
 def setup(ctx: click.Context, given: tuple[str, ...], account: str) -> int:
     """Ask for a server and a password, try them, find the folders, learn, and ask whether to move spam.
 
-    Each KEY=VALUE is written to imap.toml, and not asked for. A value that does not work is asked for again.
-    Your mail is not changed before you agree to that. For an account that exists already, this
-    continues where the last setup ended.
+    Each KEY=VALUE is written to imap.toml, without a question. A value that does not work is asked for again.
+    Your mail is not changed before you agree. If the account exists already, the command continues where its
+    last setup ended.
     """
     from spamnb.imap.accounts import default_config
     from spamnb.imap.setup import add_account, has_account
@@ -106,7 +106,7 @@ def go_on(ctx: click.Context, path: str, name: str) -> int:
 
 
 def read_pair(text: str) -> tuple[str, Any]:
-    """Read KEY=VALUE, which is like a line of imap.toml, but without quotes."""
+    """Return key and value of a text KEY=VALUE, which is like a line of imap.toml without quotes."""
     key, equals, value = text.partition("=")
     if not equals:
         raise UsageError(f"{text}: must be KEY=VALUE, e.g. host=imap.example.org")

@@ -115,7 +115,7 @@ MODES = {
 
 
 def check_options(names: Sequence[str], html: str | None, as_json: bool) -> None:
-    """Raise UsageError for options that cannot be combined, as only one thing can be inspected at a time."""
+    """Raise UsageError for options that cannot be combined, since only one thing is inspected at a time."""
     mode = check_modes(MODES)
     if mode == "--suspects" and not names:
         raise UsageError("--suspects needs the mail that was learned: spamnb inspect --suspects ham/ spam/")

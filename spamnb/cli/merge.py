@@ -20,7 +20,7 @@ def merge(out: str, models: tuple[str, ...], fresh: bool) -> None:
     """Add up models that were trained separately, and write the sum to OUT.
 
     A message that several models learned is added once for each of them; the number of such messages is
-    shown. Its label in OUT is that of the first of these models.
+    shown. In OUT, such a message has the label that it has in the first of these models.
     """
     from spamnb.exchange.merging import merge as merge_models
 

@@ -38,9 +38,9 @@ def review(
 ) -> None:
     """See in a browser what the filter did and why, and correct it.
 
-    Shows the history that classify and serve keep with --history, and imap with `history = true` in
-    imap.toml; with PATHs, the mail there, of any age, as the model judges it now. Corrections are learned at
-    once. Ctrl-C ends the command.
+    Without PATH, this shows the history that classify and serve keep with --history, and imap with `history =
+    true` in imap.toml. With PATHs, it shows the mail at these paths, as the model judges it now. Corrections
+    are learned at once. Ctrl-C ends the command.
     """
     try:
         from spamnb.history.queries import History

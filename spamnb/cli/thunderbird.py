@@ -22,7 +22,7 @@ def thunderbird(ctx: click.Context) -> None:
     """
     if ctx.invoked_subcommand is None:
         if sys.stdin.isatty():
-            raise UsageError("Thunderbird starts this command itself; first run: spamnb thunderbird install")
+            raise UsageError("Thunderbird starts this command itself; first run `spamnb thunderbird install`")
         from spamnb.thunderbird.host import run
 
         run()
@@ -31,7 +31,7 @@ def thunderbird(ctx: click.Context) -> None:
 @thunderbird.command(examples="spamnb thunderbird install\nspamnb thunderbird install ~/Downloads/spamnb.xpi")
 @click.argument("xpi", default="spamnb.xpi", metavar="[FILE]", type=path_type)
 def install(xpi: str) -> None:
-    """Write the add-on for Thunderbird to FILE, by default spamnb.xpi here, and register spamnb with it.
+    """Write the add-on to FILE, by default spamnb.xpi in this folder, and register spamnb with Thunderbird.
 
     Only this user's files are written. Run this again when spamnb has moved or was updated.
     """

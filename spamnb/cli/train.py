@@ -170,15 +170,15 @@ def train(
 
 
 def learn_forwarded(label: str, model: str, raw: bytes, forwarders: tuple[str, ...]) -> int:
-    """Learn the messages attached to a message, if its sender is one of `forwarders`."""
+    """Learn the messages attached to the message `raw`, if the sender of `raw` is one of `forwarders`."""
     from spamnb.mailboxes.attached import attached
     from spamnb.senders.people import People, address_of
 
     envelope, lesson = read_envelope(raw), LearnCommand(label, model)
     if address_of(envelope) not in map(entry_of, forwarders):
-        raise DataError("not learned: its sender is not an address given by --forwarded-by")
+        raise DataError("not learned: the sender is not an address given by --forwarded-by")
     if not People(model).is_genuine(envelope, StoredModel.open(model)):
-        raise DataError("not learned: its sender may be forged; forward it through your own mail server")
+        raise DataError("not learned: the sender may be forged; forward mail through your own mail server")
     outcomes = Counter(lesson.learn_and_note(message) for message in attached(raw))
     if not outcomes:
         raise DataError("not learned: no message is attached; forward mail as an attachment")
@@ -188,7 +188,7 @@ def learn_forwarded(label: str, model: str, raw: bytes, forwarders: tuple[str, .
 
 
 def note_sent(model: str, sent: Sequence[str], sources: Sources) -> int:
-    """Add the recipients of sent mail, and the networks that their mail comes from, to the known senders."""
+    """Add recipients of sent mail to the known senders, with the networks that mail from them comes from."""
     from spamnb.senders.correspondence import note_people
     from spamnb.senders.people import People
 
@@ -213,13 +213,13 @@ def change_without_mail(model: str, ham_loss: str | None, base: str | None) -> i
 
 
 def accepted_loss(text: str | None) -> float | None:
-    """Return the share of ham that may be lost, by option or configuration; None if neither is set."""
+    """Return the share of ham that may be lost, from the option `text` or configuration; None if not set."""
     found = load()["ham_loss"] if text is None else text
     return parse_percentage(found) if found or text is not None else None
 
 
 def only_message(path: str) -> bytes | None:
-    """Read one message: the only one at a path, or that of `path:number`; None if this is not possible."""
+    """Return the message at `path:number`, or the only message at a path; None if there is none."""
     if not split_number(path)[0]:
         return read_only_message(path)
     found = next(messages([path]))

@@ -42,7 +42,7 @@ DEFAULTS: "dict[str, Any]" = {
 
 
 class Configuration:
-    """The value of each key, the file it comes from, and the lists of senders."""
+    """The configuration: the value of each key, the file that sets it, and the lists of senders."""
 
     def __init__(
         self,
@@ -94,9 +94,9 @@ def load() -> Configuration:
 
 
 def read_configuration() -> Configuration:
-    """Read the configuration files. Without any, the modules for TOML (20 ms) are not imported.
+    """Read the configuration files; if there are none, save 20 ms by not importing the modules for TOML.
 
-    The files' stamps are taken before reading, so that a change during that is noticed later.
+    The stamps of the files (such as their times) are taken before, so that a later change is noticed.
     """
     sources = stamps()
     if not any(sources.values()):
@@ -112,7 +112,7 @@ def read_configuration() -> Configuration:
 
 
 def model_path(configuration: Configuration | None = None) -> str:
-    """Return the path of the model: $SPAMNB_MODEL, else as configured, else in the XDG data folder."""
+    """Return the path of the model: $SPAMNB_MODEL, or the configured path, or one in the XDG data folder."""
     named: str = os.environ.get("SPAMNB_MODEL") or (configuration or load())["model"]
     return named or os.path.join(data_folder(), "spamnb", "model.msgpack")
 

@@ -38,5 +38,5 @@ def parse_size(text: str, name: str = "--history-size", least: int = 10**6) -> i
 
 
 def plain_number(text: str) -> int:
-    """Read a whole number; NO_NUMBER if it is not one, or too large."""
+    """Return the whole number that a text is; NO_NUMBER if it is none, or too large."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else NO_NUMBER

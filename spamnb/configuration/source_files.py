@@ -20,7 +20,7 @@ PATHS = ("model", "allow", "block", "known")  # keys that name a file, relative 
 
 
 def read_files(paths: Iterable[str], defaults: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Read the value of each key, and the name of its file; if several files have a key, the last is used.
+    """Return the value of each key, and the file that sets it; of several such files, the last is used.
 
     A list file in its default place, such as `allow.txt`, is used unless a TOML file names another.
     """
@@ -57,7 +57,7 @@ def read_values(path: str, types: dict[str, str]) -> dict[str, Any]:
 
 
 def read_senders(values: dict[str, Any], origins: dict[str, str]) -> SenderLists:
-    """Read the lists of senders. Contacts are read when they are needed, but must exist."""
+    """Return the lists of allowed and blocked senders; raise NoInput if one of the files is missing."""
     for key in ("allow", "block", "known"):
         path = values.get(key)
         if path and not os.path.exists(path):
@@ -72,7 +72,7 @@ def check_header(header: str, _key: str) -> None:
     name = header.lower()  # see core/identity.pyx
     if not (name.startswith("x-") and "spam" in name and name.isascii() and name.replace("-", "").isalnum()):
         example = 'header must begin with X- and contain "spam", e.g. "X-Spam-Verdict"'
-        raise UsageError(f"{example}, not {header!r}: only such headers are never learned")
+        raise UsageError(f"{example}, not {header!r}; any other header would be learned from mail")
 
 
 def check_subject_tag(tag: str, _key: str) -> None:

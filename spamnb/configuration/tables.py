@@ -16,7 +16,7 @@ TEXTS = "tuple[str, ...]"
 
 
 class WrongValue(DataError):
-    """A key that is unknown or missing, or has a wrong value."""
+    """An error: a key is unknown or missing, or has a wrong value."""
 
     def __init__(self, key: str, why: str) -> None:
         super().__init__(why)
@@ -43,9 +43,9 @@ def read_toml(path: str) -> tuple[dict[str, Any], os.stat_result]:
 
 
 def plain_values(data: bytes) -> dict[str, Any] | None:
-    """Read lines of `key = "text"`, a whole number, true or false; None if there is anything else.
+    """Return keys and values of lines such as `key = "text"`, 12 or true; None if a line is anything else.
 
-    This avoids tomllib for each delivery: its import takes as long as the start of Python.
+    So a delivery need not import tomllib, which takes as long as the start of Python.
     """
     values: dict[str, Any] = {}
     for line in data.decode("utf-8", "replace").split("\n"):
@@ -71,7 +71,7 @@ def plain_values(data: bytes) -> dict[str, Any] | None:
 def checked_values(
     table: Mapping[str, Any], types: Mapping[str, Any], secrets: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Return the values of a table, checked for their types; errors never show secrets."""
+    """Return the values of a table, checked for their types; errors never show the values of `secrets`."""
     values = {}
     for key, value in table.items():
         if key not in types:
@@ -89,14 +89,14 @@ def checked_values(
 
 
 def wrong_kind(key: str, wanted: str, value: Any, is_secret: bool) -> str:
-    """Return an error text that says which type a value must have, or that a number must be quoted."""
+    """Return the text of an error: which type a value must have, or that a number must be in quotes."""
     if wanted == "str" and type(value) in (int, float) and not is_secret:
         return f'{key} must be quoted, e.g. "{value}"'
     return f"{key} must be {KINDS[wanted]}" + ("" if is_secret else f", not {value!r}")
 
 
 def unknown_key(key: str, known: Collection[str]) -> str:
-    """Return a text about an unknown key, which suggests a similar one."""
+    """Return the text of an error about an unknown key, with a similar key as a suggestion."""
     from difflib import get_close_matches
 
     near = get_close_matches(key, known, 1)
@@ -106,7 +106,7 @@ def unknown_key(key: str, known: Collection[str]) -> str:
 def place_of_key(path: str, *keys: str) -> str:
     """Return where a key is in a file, as `path:line`; for a missing key, where its table is.
 
-    The file is parsed up to each line, until it has the key; a value of several lines begins earlier.
+    More and more lines are parsed, until the key is found; the result is the first line of its value.
     """
     import tomllib
 

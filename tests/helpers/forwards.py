@@ -21,6 +21,6 @@ def forward(*attached, to=TO, sender=ANN, protocol="ESMTPSA", text="see below"):
 
 REFUSED = {  # and the reason
     forward(text=spam(72).decode()): "no message is attached; forward mail as an attachment",
-    forward(spam(72), sender="eve@example.org"): "its sender is not an address given by --forwarded-by",
-    forward(spam(72), protocol="ESMTPS"): "its sender may be forged",
+    forward(spam(72), sender="eve@example.org"): "the sender is not an address given by --forwarded-by",
+    forward(spam(72), protocol="ESMTPS"): "the sender may be forged",
 }

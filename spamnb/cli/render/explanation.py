@@ -36,13 +36,13 @@ SPAM_COLOUR, OTHER_COLOUR, AGAINST_COLOUR = "red", "magenta", "cyan"
 
 
 def colour_of(why: Explanation, adds: float) -> str:
-    """Choose the colour of evidence, by whether it is for spam, for the leading label, or against it."""
+    """Return the colour of evidence: one for spam, one for another leading label, one against that label."""
     label = why.sides[adds > 0]
     return SPAM_COLOUR if label == SPAM else OTHER_COLOUR if adds > 0 else AGAINST_COLOUR
 
 
 def message_text(why: Explanation, everything: bool) -> Iterator[Text]:
-    """Show the text, and the headers that mail readers show; or, with `everything`, all headers."""
+    """Show the usual headers and the start of a message; with `everything`, all headers and all text."""
     from rich.text import Text
 
     screen = console()
@@ -64,7 +64,7 @@ def message_text(why: Explanation, everything: bool) -> Iterator[Text]:
 
 
 class WordMarker:
-    """Shows the weight of words by colours, or if there are no colours, by numbers in brackets."""
+    """Shows the weight of words by colours; without colours, by numbers in brackets."""
 
     def __init__(self, why: Explanation, coloured: bool) -> None:
         self.why = why
@@ -74,7 +74,7 @@ class WordMarker:
         self.largest = max(filter(isfinite, marks), default=0.0)
 
     def lines(self, block: Section, titled: bool) -> list[Text]:
-        """Lay out a header as one line, or a text below an empty line or its title."""
+        """Return the lines of a header, or of a text, below its title (if `titled`) or an empty line."""
         from rich.text import Text
 
         whole = Text()
@@ -127,7 +127,7 @@ def headline(why: Explanation) -> str:
 
 
 def evidence_table(why: Explanation, top: int, everything: bool) -> RenderableType:
-    """Make the table of the strongest evidence, grouped by its place in the message."""
+    """Make the table of the strongest evidence, grouped by the part of the message that has it."""
     places = why.by_place()
     shown_anyway = [reason for reasons in places.values() for reason in reasons[: min(AT_LEAST, top)]]
     strongest = {id(reason) for reason in (*why.reasons[:top], *shown_anyway)}
@@ -155,7 +155,7 @@ def evidence_table(why: Explanation, top: int, everything: bool) -> RenderableTy
 
 
 def total_row(why: Explanation, name: str, reasons: Sequence[Reason], style: str) -> list[Any]:
-    """Make a row with the sum of some evidence: of a place in the message, or of the rows not shown."""
+    """Make a row with the sum of some evidence: that in a part of the message, or that not shown."""
     from rich.text import Text
 
     weight, adds = sum(reason.total_weight for reason in reasons), sum(reason.adds for reason in reasons)
@@ -164,7 +164,7 @@ def total_row(why: Explanation, name: str, reasons: Sequence[Reason], style: str
 
 
 def token_cell(why: Explanation, reason: Reason, whole: bool) -> Text:
-    """Make a cell with a token, and how often it is added; a long token is cut, unless shown `whole`."""
+    """Make a cell with a token, and how often it counts; a long token is cut, unless `whole` is true."""
     from rich.text import Text
 
     token, most = printable(reason.token), max(16, console().width // 4)  # characters

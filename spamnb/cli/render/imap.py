@@ -26,7 +26,7 @@ MAX_SHOWN = 10  # messages, the least sure
 
 
 class EventPrinter:
-    """Prints a line about each message, with tabs, and a summary of each visit.
+    """Prints a line about each message, with tabs between its fields, and a summary of each visit.
 
     With `private`, senders and subjects are left out; with `is_brief`, only errors and summaries are printed.
     """
@@ -71,7 +71,7 @@ class EventPrinter:
         print("\t".join(printable(text) for text in (found, score, place, event.what, *texts)), flush=True)
 
     def end_visit(self, account: str, always: bool = True) -> None:
-        """Print the summary of a visit; unless `always`, print none for a later visit without news."""
+        """Print the summary of a visit; unless `always`, only if there is news, or for the first visit."""
         judged, learned = self.judged.pop(account, Counter()), self.learned.pop(account, 0)
         late, rescued = self.late.pop(account, []), self.rescued.pop(account, Counter())
         is_first = account not in self.met
@@ -103,7 +103,7 @@ def outcome_of(event: Event) -> str:
 
 
 def show_accounts(found: Iterable[dict[str, Any]]) -> None:
-    """Print for each account what its server can do, the purpose of folders, and what would be done."""
+    """Print for each account what the server can do, the purpose of each folder, and what would be done."""
     from spamnb.imap.setup import USEFUL
 
     for facts in found:
@@ -119,7 +119,7 @@ def show_accounts(found: Iterable[dict[str, Any]]) -> None:
 
 
 def show_learned(found: Iterable[Learned], wrong: Iterable[str]) -> None:
-    """Print which folders training learns from, how many of their messages, and warnings."""
+    """Print the folders that training will use, how many messages it will learn from each, and warnings."""
     print("to learn from:")
     for one in found:
         some = f"{one.messages:,} of " if one.messages != one.of else ""

@@ -67,7 +67,7 @@ def facts(known: ModelSummary) -> Iterator[tuple[str, str]]:
 
 
 def base(about: Mapping[str, Any]) -> str:
-    """Describe the base of a model, and whether model, base or both judge."""
+    """Describe the base of a model, and say whether mail is judged by the model, the base, or both."""
     judges = {
         ("model",): "not used: the model judges alone",
         ("base",): f"judges alone until the model has {about['enough']} messages of each label",
@@ -105,7 +105,7 @@ def journal(known: ModelSummary) -> str:
 
 
 def strongest_table(known: ModelSummary, label: str, tokens: list[StrongToken]) -> RenderableType:
-    """Make the table of a label's strongest tokens, with counts of all labels or, if many, of this one."""
+    """Make the table of a label's strongest tokens, with counts for all labels, or if many, for this one."""
     has_few_labels = len(known.labels) <= MAX_COLUMNS
     label_indexes = range(len(known.labels)) if has_few_labels else [known.labels.index(label)]
     largest = max(token.weight for each in known.strongest.values() for token in each)
@@ -126,7 +126,7 @@ def strongest_table(known: ModelSummary, label: str, tokens: list[StrongToken]) 
 
 
 def show_check(found: CheckReport, as_json: bool) -> int:
-    """Print each damage on a line, or facts about an undamaged model."""
+    """Print a line for each damaged part, or facts about an undamaged model; return the exit code."""
     if as_json:
         print_json(asdict(found))
     elif not found.damage:

@@ -42,7 +42,7 @@ def print_json_lines(values: Iterable[Any]) -> None:
 
 
 def infinity_as_null(value: Any) -> Any:
-    """Replace infinite numbers by null, as JSON has none: a cutoff that no score reaches is infinite."""
+    """Replace infinite numbers, such as a cutoff that no score reaches, by null, as JSON has no infinity."""
     if isinstance(value, dict):
         return {name: infinity_as_null(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -129,7 +129,7 @@ def signed(value: float, digits: int) -> str:
 
 
 def listed(things: Sequence[str], most: int, of: int | None = None) -> str:
-    """Join the first `most` of some names, safe for a terminal, and say how many more there are."""
+    """Join the first `most` names into one text, and say how many more there are; `of`: how many in all."""
     more = (len(things) if of is None else of) - min(most, len(things))
     return printable(", ".join(things[:most])) + (f" and {more:,} more" if more > 0 else "")
 
@@ -147,13 +147,13 @@ def bar(weight: float, largest: float, style: str = "", width: int = 20) -> Text
 
 
 def bar_heading(left: str, right: str, width: int = 20) -> Text:
-    """Make the heading of a column of bars: the labels that they point to."""
+    """Make the heading of a column of bars: the label that bars to the left mean, and that of the right."""
     half = width // 2 - 1
     return left_aligned(printable(f"{left[:half]:>{half}} │ {right[:half]}"))
 
 
 def cut_text(text: str) -> Text:
-    """Make a cell of a text from mail; if it is too long, it is cut, not wrapped."""
+    """Make a table cell of a text from mail; a text that is too long is cut, not wrapped."""
     from rich.text import Text
 
     return Text(printable(text), no_wrap=True, overflow="ellipsis")

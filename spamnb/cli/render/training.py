@@ -31,7 +31,7 @@ def as_map(summary: Summary, sources: Sources) -> dict[str, Any]:
 
 
 def show_outcomes(summary: Summary, sources: Sources, called: Callable[[str], str] = str) -> None:
-    """Print the outcomes for the mail of each label."""
+    """Print what was done with the mail of each label; `called` returns the name shown for a label."""
     for label in sources:
         counts = summary.outcomes.get(label, {"learned": 0})
         phrases = [f"{counts[name]:,} {text}" for name, text in OUTCOME_TEXTS.items() if name in counts]
@@ -47,7 +47,7 @@ def show_summary(summary: Summary, sources: Sources, model: str) -> None:
 
 
 def print_conflicts(summary: Summary) -> None:
-    """Print which messages are under several labels; training learns the first."""
+    """Print which messages are given under several labels; training learns them under the first."""
     if summary.conflicts:
         count = summary.total("conflicting")
         names = listed(summary.conflicts, len(summary.conflicts), count)

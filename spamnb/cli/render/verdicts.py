@@ -19,7 +19,7 @@ MIN_COLUMNS = 60  # of a terminal that shows sender and path beside the subject
 
 
 class VerdictTable:
-    """A table whose columns have fixed widths, since it is printed while mail is judged."""
+    """A table with columns of fixed widths, because each row is printed as soon as a message is judged."""
 
     def __init__(self) -> None:
         self.screen = console()
@@ -59,7 +59,7 @@ class VerdictTable:
 
 
 def fitted(text: str, width: int, at_end: bool = False) -> str:
-    """Cut or pad a text from mail to some columns of the terminal; with `at_end`, its end is kept."""
+    """Cut or pad a text to a width in columns of the terminal; `at_end`: cut off its start, not its end."""
     text = printable(text)
     if cell_len(text) <= width:
         return set_cell_size(text, width)

@@ -116,7 +116,7 @@ def refuse_swapped_names(sources: dict[str, list[str]]) -> None:
 
 
 def _check_named_once(sources: dict[str, list[str]]) -> None:
-    """Refuse standard input named twice, as it has one message, and a path named under two labels."""
+    """Refuse a path that is named under two labels, and standard input (one message) if it is named twice."""
     label_of: dict[str, str] = {}
     for name, paths in sources.items():
         for path in paths:

@@ -56,7 +56,7 @@ def parse_cutoffs(text: str | None) -> Cutoffs | None:
 
 
 def refuse_without_effect(when: str, *names: str) -> None:
-    """Raise UsageError for options that were given but have no effect, with the reason (`when`)."""
+    """Raise UsageError if one of these options was given; `when`: in which case they have no effect."""
     for option in given_options():
         if option.name in names:
             name = option.opts[-1] if isinstance(option, click.Option) else option.human_readable_name
@@ -64,8 +64,8 @@ def refuse_without_effect(when: str, *names: str) -> None:
 
 
 def check_modes(modes: Mapping[str, Sequence[str]], *more: str) -> str:
-    """Return the mode chosen by an option or by `more`; "" for none. `modes` names, for each mode, the
-    options that have no effect in it; such an option, or a second mode, raises UsageError.
+    """Return the mode chosen by an option or by `more`; "" if no mode is chosen. Raise UsageError for two
+    modes, or for an option without effect in the chosen mode; `modes` has these options for each mode.
     """
     asked = [option.opts[0] for option in given_options() if option.opts[0] in modes]
     asked += more
@@ -100,7 +100,7 @@ Decorated = Callable[..., Any]
 
 
 def read_by(parse: Callable[..., int], least: int) -> Callable[..., int]:
-    """Return the callback of an option whose value `parse` reads; `least` is the lowest value allowed."""
+    """Return a callback for an option, to read its value by `parse`; `least`: the lowest value allowed."""
     return lambda _ctx, option, text: parse(text, option.opts[-1], least)
 
 
@@ -144,14 +144,14 @@ settings_option = partial(rare_option, "--settings", metavar="NAME=VALUE,…")
 
 
 def _parse_settings(_ctx: click.Context, _option: click.Parameter, text: str | None) -> ParsedSettings:
-    """Parse settings of how mail is read and judged; without any, the model's settings apply."""
+    """Parse settings of how mail is read and judged; without settings, those of the model are used."""
     from spamnb.evaluation.candidates import parse_settings
 
     return ({}, None) if text is None else parse_settings(text)
 
 
 def _parse_view(_ctx: click.Context, _option: click.Parameter, text: str | None) -> View | None:
-    """Parse settings of how mail is judged; those of how mail is read cannot change after training."""
+    """Parse settings of how mail is judged; how mail is read cannot be changed after training."""
     from spamnb.evaluation.candidates import VIEW_NAMES, parse_settings
 
     return None if text is None else parse_settings(text, VIEW_NAMES)[1]

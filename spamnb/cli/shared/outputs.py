@@ -30,7 +30,7 @@ def check_replaceable(path: str) -> None:
     except OSError:
         return  # missing or unreadable: writing it reports the error
     if head and SIGNATURE not in head:
-        raise CannotCreate(f"{path}: is not a model; remove it first, or name another file with --model")
+        raise CannotCreate(f"{path}: is not a model; remove it first, or name another file")
 
 
 def write_reported(path: str, content: str) -> int:
@@ -53,9 +53,9 @@ def write_reported(path: str, content: str) -> int:
 
 
 def keep_output_private() -> None:
-    """Make a file that a shell has just created for standard output readable for this user only.
+    """Make the file of standard output readable for this user only, if a shell has just created it.
 
-    If its mode is not the default, somebody has chosen that mode, and it is not changed.
+    A mode that is not the default was chosen by somebody, and is not changed.
     """
     os.umask(umask := os.umask(0o077))
     with suppress(OSError):

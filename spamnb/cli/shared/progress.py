@@ -31,7 +31,7 @@ def said() -> None:
 
 @contextmanager
 def never_silent(doing: Callable[[], str]) -> Iterator[None]:
-    """On a terminal, say what the program is doing, after every few seconds of silence."""
+    """On a terminal, print what the program is doing whenever nothing was printed for a few seconds."""
     over = Event()
 
     def speak() -> None:
@@ -107,7 +107,7 @@ def new_bar(unit: str) -> Progress:
 
 
 def announce_tried(tried: Iterable[ComparedCandidate]) -> Iterator[ComparedCandidate]:
-    """On a terminal, print each result as soon as its settings were tried, because all take minutes."""
+    """Yield the results; on a terminal, also print each at once, because all of them take minutes."""
     for result in tried:
         if is_shown():
             loss = result.metrics["one_minus_auc_percent"]

@@ -11,9 +11,9 @@ END = "--"  # no options follow it
 
 
 def with_settings_joined(words: Sequence[str], options: Collection[str]) -> list[str]:
-    """Join settings written as options to `--settings`: `--event bernoulli` is `--settings event=bernoulli`.
+    """Collect settings given as options: `--event bernoulli` becomes `--settings event=bernoulli`.
 
-    Settings that take yes or no are written as `--tfidf` and `--no-headers`. `options` are the command's own.
+    Settings with yes or no are given as `--tfidf`, `--no-headers`. `options`: the options of the command.
     """
     from spamnb.evaluation.candidates import SETTING_NAMES, SWITCHES
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Output(io.FileIO):
-    """Standard output as bytes. Failures become errors of spamnb, since click would exit with 1."""
+    """Standard output as bytes; a failure raises an error of spamnb, since click would exit with code 1."""
 
     def write(self, data: ReadableBuffer) -> int:
         try:
@@ -27,7 +27,7 @@ class Output(io.FileIO):
 
 
 def replace_stdout() -> None:
-    """Replace standard output by one that reports failures, and writes `?` for missing letters."""
+    """Replace standard output by one that reports failures, and writes `?` for letters it cannot encode."""
     raw = io.BufferedWriter(Output(STDOUT, "w", closefd=False))
     encoding = sys.stdout.encoding if sys.stdout else "utf-8"
     sys.stdout = io.TextIOWrapper(raw, encoding, errors="replace", line_buffering=raw.isatty())
