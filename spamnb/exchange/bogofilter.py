@@ -184,7 +184,7 @@ class WordList:
             ]
 
     def table(self) -> CountTable:
-        """Return a table of the counts; the list does not say how often a message has a token: assume 1."""
+        """Return a table of the counts. How often a message has a token is not known, and taken as once."""
         table, now = CountTable(LABELS), today()
         table.add_messages([*self.messages])
         for fingerprint, (token, found) in zip(

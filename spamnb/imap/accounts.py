@@ -23,8 +23,8 @@ SECRETS = ("password_command", "password_file", "keyring", "oauth2_token_command
 
 @dataclass(frozen=True)
 class Account:
-    """An account in `imap.toml`. A folder with the name "" is found by the server's mark or by its usual
-    name, except `unsure`, which is not used then."""
+    """An account in `imap.toml`. If `junk` or `sent` is "", the folder is found by the server's mark or by
+    a usual name; if `unsure` is "", there is no such folder."""
 
     name: str
     host: str
@@ -56,13 +56,13 @@ class Account:
             raise WrongValue("rescue", f"rescue must be {LIST} or {MOVE}, not {self.rescue!r}")
         if self.tls == "none" and not is_local_host(self.host):
             why = f"would send the password to {self.host} unencrypted"
-            raise WrongValue("tls", f'tls = "none" {why}; leave it out, or use "starttls"')
+            raise WrongValue("tls", f'tls = "none" {why}; leave tls out, or use "starttls"')
         if not 0 <= self.port <= 65535:
             raise WrongValue("port", f"port must be a number from 1 to 65535, not {self.port}")
         if not (self.host and self.user):
             raise WrongValue("user" if self.host else "host", "host and user must not be empty")
         if not self.inbox:
-            raise WrongValue("inbox", "inbox is empty; leave it out to use INBOX")
+            raise WrongValue("inbox", "inbox must not be empty; leave this key out to use INBOX")
         if sum(bool(getattr(self, name)) for name in SECRETS) != 1:
             named = ", ".join(SECRETS)
             raise WrongValue(SECRETS[0], f"set exactly one of {named}, to say where the password comes from")
@@ -85,7 +85,7 @@ def is_local_host(host: str) -> bool:
 
 
 def default_config() -> str:
-    """Return the default path of the file: spamnb/imap.toml in the XDG configuration folder."""
+    """Return the default path of imap.toml, which is in the folder spamnb of the XDG configuration folder."""
     folder = xdg_folder("XDG_CONFIG_HOME", ".config")
     if folder is None:
         raise NoInput("cannot find imap.toml without a home folder; set $XDG_CONFIG_HOME")
@@ -97,14 +97,14 @@ def read_accounts(path: str, wanted: str | None = None) -> list[Account]:
     try:
         content, _ = read_toml(path)
     except FileNotFoundError:
-        raise NoInput(f"{path}: no such file; create it with: spamnb imap setup") from None
+        raise NoInput(f"{path}: there is no such file; create it with `spamnb imap setup`") from None
     for key in content:
         if key != "account":
             why = f"{unknown_key(key, ['account'])}; accounts are written [account.NAME]"
             raise DataError(f"{place_of_key(path, key)}: {why}")
     tables = content.get("account", {})
     if not isinstance(tables, dict) or not tables:
-        raise DataError(f"{path}: has no account; add one with: spamnb imap setup")
+        raise DataError(f"{path}: there is no account in this file; add one with `spamnb imap setup`")
     if wanted is not None and wanted not in tables:
         raise UsageError(f"{path}: has no account {wanted!r}; the accounts are: {', '.join(tables)}")
     found, mailboxes = [], dict[tuple[str, str], str]()
@@ -129,15 +129,15 @@ def check_name(name: str) -> None:
 
 
 def parse_account(name: str, table: Any) -> Account:
-    """Make an account from a table of the file; an error about an unknown key suggests a similar one."""
+    """Make an account from a table of the file; an error about an unknown key suggests a similar key."""
     check_name(name)
     if not isinstance(table, dict):
-        raise DataError("must be a table; write [account.NAME]")
+        raise DataError("an account must be a table that begins with [account.NAME]")
     known = {one.name: one.type for one in fields(Account) if one.name not in ("name", "sort")}
     values = checked_values({key: value for key, value in table.items() if key != "sort"}, known)
     for key in ("host", "user"):
         if key not in values:
-            raise WrongValue(key, f"{key} is missing")
+            raise WrongValue(key, f'{key} is missing; add a line {key} = "…"')
     return Account(name, **values, sort=checked_sort(table.get("sort", {})))
 
 

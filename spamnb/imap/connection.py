@@ -66,7 +66,7 @@ class ImapConnection:
                 raise
 
     def _log_in(self) -> None:
-        """Connect and log in. If a token is rejected, it may have expired: try once more with a new one."""
+        """Connect and log in. If a token is rejected, it may have expired: try once more with a new token."""
         self._connect()
         try:
             self._authenticate()
@@ -172,7 +172,7 @@ class ImapConnection:
         return opened
 
     def search(self, *criteria: str) -> list[int]:
-        """Return the UIDs of messages in the open folder that meet IMAP search criteria, in order."""
+        """Return the UIDs of messages in the open folder that meet IMAP search criteria, sorted."""
         with self._explained(f"search the folder {self.folder}"):
             return sorted(map(in_range, set(self.client.search(criteria or "ALL"))))
 
@@ -182,14 +182,14 @@ class ImapConnection:
         return [uid for uid in found if uid >= first]  # if none is that high, the server returns the highest
 
     def fetch(self, uids: Sequence[int], item: str) -> dict[int, dict[bytes, Any]]:
-        """Return {UID: answer} for an item, such as FLAGS; ignore answers about other messages."""
+        """Fetch an item of messages, such as FLAGS; return {UID: answer}, only for the given UIDs."""
         with self._explained(f"read the folder {self.folder}"):
             found: dict[int, dict[bytes, Any]] = self.client.fetch(uids, item)
             self.fetched += len(uids)
             return {uid: found[uid] for uid in uids if uid in found}
 
     def move(self, uids: Sequence[int], folder: str) -> dict[int, int]:
-        """Move messages, or copy them if the server cannot; return {old UID: new UID} if it reports them."""
+        """Move messages, or copy them if the server cannot move; return {old UID: new UID} if reported."""
         verb = "move" if self.has("MOVE") else "copy"
         with self._explained(f"{verb} to {folder}"):
             self._copied_uids()
@@ -197,7 +197,7 @@ class ImapConnection:
             return self._copied_uids()
 
     def _copied_uids(self) -> dict[int, int]:
-        """Return a dict old UID → new UID from the COPYUID (RFC 4315) in the last answer."""
+        """Return {old UID: new UID} from COPYUID (RFC 4315) in the server's last answer."""
         pairs: dict[int, int] = {}
         for line in self.client._imap.response("COPYUID")[1]:
             words = line.split() if line else []
@@ -221,7 +221,7 @@ class ImapConnection:
             self.client.uid_expunge(uids)
 
     def wait(self, seconds: float, wake: int) -> None:
-        """Wait until the open folder changes, the file `wake` can be read, or some seconds have passed."""
+        """Wait until the open folder changes, `wake` has a byte to read, or some seconds have passed."""
         if not self.has("IDLE"):
             select.select([wake], [], [], seconds)
             return
@@ -234,7 +234,7 @@ class ImapConnection:
 
     @contextmanager
     def _explained(self, doing: str) -> Iterator[None]:
-        """Turn errors of any class, which a server's answers can cause, into an ImapError about `doing`."""
+        """Turn any exception into an ImapError about `doing`: a server's answer can raise any class."""
         self.doing = doing
         try:
             yield
@@ -246,7 +246,7 @@ class ImapConnection:
 
 
 def tls_context(account: Account) -> ssl.SSLContext:
-    """Make a TLS context with the `ca_file` of an account, or else the system's certificates."""
+    """Make a TLS context that trusts the `ca_file` of an account, or else the system's certificates."""
     try:
         return ssl.create_default_context(cafile=account.ca_file or None)
     except OSError as error:
@@ -254,10 +254,10 @@ def tls_context(account: Account) -> ssl.SSLContext:
 
 
 def in_range(value: Any, most: int = MAX_UID) -> int:
-    """Return a number that a server sent, or raise ValueError if it is out of range."""
+    """Return a value from the server as a number; raise ValueError if the number is not from 0 to `most`."""
     found = int(value)
     if not 0 <= found <= most:
-        raise ValueError("a number out of range")
+        raise ValueError("a number is out of range")
     return found
 
 

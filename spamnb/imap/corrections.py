@@ -37,9 +37,9 @@ class Corrections:
         self.rescue = Rescue(mailbox)
 
     def look_for_moved(self, name: str) -> None:
-        """Learn messages that the owner moved to a folder, or only record them if the folder has no label.
+        """Learn messages that the owner moved to a folder, if the folder is for mail of a label.
 
-        Skip messages that spamnb moved there; judge messages that the provider put into Junk.
+        Judge messages that the provider put into Junk; record the UIDs of messages that spamnb moved here.
         """
         label = self.mailbox.roles.labels.get(name, "")
         folder, before, uids = look_into(self.connection, self.state, name, "moved")
@@ -66,7 +66,7 @@ class Corrections:
         self.mailbox.note([], "moved", folder, folder.next_uid)
 
     def look_for_arrived(self, name: str) -> None:
-        """Record messages that an interrupted visit had moved or copied to an inbox."""
+        """Record the new UIDs of messages that an interrupted visit had moved or copied to an inbox."""
         folder, _, uids = look_into(self.connection, self.state, name, "judged")
         keys = self.mailbox.keys(folder, uids)
         met = {uid: known for uid, key in keys.items() if (known := self.state.record(key))}
@@ -75,7 +75,7 @@ class Corrections:
             self.state.note(*found)
 
     def look_for_moved_back(self, name: str) -> None:
-        """Learn as ham the new messages in a folder of ham that spamnb had moved to another folder."""
+        """Learn as ham what spamnb had moved elsewhere, and the owner has now moved to this folder of ham."""
         folder, before, uids = look_into(self.connection, self.state, name, "rescued")
         for some in cut(uids if before.validity else (), FETCHED):
             keys = self.mailbox.keys(folder, some)
@@ -92,7 +92,7 @@ class Corrections:
     def learn_moved_back(self, folder: Folder, met: dict[int, Record]) -> tuple[list[int], list[Record]]:
         """Learn as ham the messages that the owner moved back to the open folder; return UIDs and records.
 
-        `met` has the earlier records by UID. A junk keyword still set is recorded as set by spamnb.
+        `met`: {UID: earlier record}. A junk keyword that is still set is recorded as if spamnb had set it.
         """
         moved = self._moved_back(folder, met)
         notes = self.mailbox.learn(HAM, folder, moved, "moved back here")
@@ -103,7 +103,7 @@ class Corrections:
         ]
 
     def _moved_back(self, folder: Folder, met: dict[int, Record]) -> list[int]:
-        """Return the UIDs of messages that the owner moved, not copied, from where spamnb had put them."""
+        """Return the UIDs of messages moved (not copied) by the owner away from the folder spamnb chose."""
         candidates = {
             uid: known
             for uid, known in met.items()
@@ -153,7 +153,7 @@ class Corrections:
         self.mailbox.note(notes, "keywords", folder, 0)
 
     def _is_old(self, folder: Folder, uid: int, known: Record | None) -> bool:
-        """Return whether a junk keyword is no correction: set by spamnb, or left on mail moved from Junk."""
+        """Return whether a junk keyword is no correction: spamnb set it, or it was left on mail from Junk."""
         if known is None:
             met = self.state.record(self.mailbox.keys(folder, [uid]).get(uid, b""))
             return met is not None and met.folder in self.mailbox.put_away
@@ -172,7 +172,7 @@ class Corrections:
 def label_by_keywords(keywords: Iterable[str], known: Record | None) -> str:
     """Return the label that the keywords of a message mean; "" if they mean none, or contradict each other.
 
-    If the record of the message says that spamnb set the junk keyword, this keyword is ignored.
+    A ham keyword contradicts a junk keyword, unless the record `known` says that spamnb set the latter.
     """
     lower = {keyword.lower() for keyword in keywords}
     junk = not lower.isdisjoint(keyword.lower() for keyword in JUNK_KEYWORDS)
@@ -183,9 +183,9 @@ def label_by_keywords(keywords: Iterable[str], known: Record | None) -> str:
 
 
 def take_marks(mailbox: VisitedMailbox, moves_mail: bool) -> dict[Record, Entry]:
-    """Record the target folder of each message marked on the review page; return the records and entries.
+    """Record where to move each message marked on the review page; return {record: entry of the history}.
 
-    Messages that are being moved are left for the next visit.
+    A message that is already being moved is left for the next visit.
     """
     state = mailbox.state
     since = state.progress("marks", "").modseq / 1e6

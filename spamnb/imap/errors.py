@@ -96,9 +96,9 @@ def explained(error: Exception, account: Account, doing: str) -> ImapError:
 
 
 def redact(error: BaseException, secret: str) -> None:
-    """Remove the text of an error if it contains a secret, because a server may repeat what it was sent.
+    """Remove the text of an error if it contains a secret, because a server may repeat what spamnb sent.
 
-    Call this before the error's text is shortened or made printable, which could change the secret in it.
+    Call this before the text is shortened or made printable: afterwards a secret would not be found.
     """
     text, data = error_text(error), secret.encode()
     forms = {secret, secret.replace("\\", r"\\").replace('"', r"\""), repr(data)[2:-1]}

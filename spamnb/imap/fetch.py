@@ -41,13 +41,13 @@ def flags(connection: ImapConnection, uids: Sequence[int]) -> dict[int, frozense
 
 
 def values(connection: ImapConnection, uids: Sequence[int], item: str) -> dict[int, Any]:
-    """Return {UID: value} for an item of messages, such as FLAGS; None where the answer lacks the item."""
+    """Return {UID: value} of an item of messages, such as FLAGS; a value is None if the answer lacks it."""
     fetched = (connection.fetch(some, item) for some in cut(uids, FETCHED))
     return {uid: answer.get(item.encode()) for answers in fetched for uid, answer in answers.items()}
 
 
 def heads(connection: ImapConnection, uids: Sequence[int], *names: str) -> Iterator[tuple[int, bytes]]:
-    """Yield UID and header block, or only the named fields, of messages; leave out unreadable messages."""
+    """Yield the UID and the header block, or only the named fields, of each message that can be read."""
     section = f"HEADER.FIELDS ({' '.join(names)})" if names else "HEADER"
     for some in cut(uids, FETCHED):
         for head in _fetch(connection, some, f"BODY.PEEK[{section}]<0.{MAX_HEAD}>"):
@@ -56,7 +56,7 @@ def heads(connection: ImapConnection, uids: Sequence[int], *names: str) -> Itera
 
 
 def messages(connection: ImapConnection, uids: Sequence[int]) -> Iterator[Fetched]:
-    """Yield messages, or the start of each large message; leave out messages that are missing."""
+    """Yield each message, or the start of a large one; leave out messages that are missing."""
     for some in cut(uids, WHOLE):
         yield from _fetch(connection, some, f"BODY.PEEK[]<0.{MAX_MESSAGE}>")
 

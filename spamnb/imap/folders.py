@@ -42,13 +42,13 @@ class Roles:
 
     @property
     def labels(self) -> dict[str, str]:
-        """The label of each folder whose mail is learned when the owner moves it there."""
+        """The labels by folder: mail that the owner moves to one of them is learned under its label."""
         junk = {self.junk: SPAM} if self.junk else {}
         return junk | {folder: label for label, folder in self.sort.items()}
 
     @property
     def homes(self) -> dict[str, str]:
-        """The label of the mail in each folder: as in `labels`, and ham for the inboxes and ham folders."""
+        """The labels by folder: those of `labels`, and ham for each inbox and each folder of ham."""
         return self.labels | dict.fromkeys((*self.inbox, *self.ham), HAM)
 
     @property
@@ -58,7 +58,7 @@ class Roles:
 
 
 def roles_in(account: Account, listed: Found, warn: Callable[[str, DataError], None] | None = None) -> Roles:
-    """Find the folder for each purpose. If a configured folder is missing, call `warn`, or raise an error."""
+    """Find the folder for each purpose. If a configured folder is missing, call `warn` or raise an error."""
     names = [name for name, _ in listed]
 
     def found(name: str) -> str:
@@ -89,7 +89,7 @@ def roles_in(account: Account, listed: Found, warn: Callable[[str, DataError], N
 
 
 def named(name: str, names: Sequence[str]) -> str:
-    """Return a configured name of a folder as the server spells it; raise DataError if there is none."""
+    """Return the server's spelling of a configured folder name; raise DataError if there is none."""
     if not name or name in names:
         return name
     if name.upper() == "INBOX":
@@ -101,7 +101,7 @@ def named(name: str, names: Sequence[str]) -> str:
 
 
 def marked(role: str, listed: Found) -> str:
-    """Return the folder that has a role, by the server's mark or else by its name; "" if there is none."""
+    """Return the folder for a role, found by the server's mark or else by its name; "" if there is none."""
     mark, meaning = MARKS[role]
     for name, flags in listed:
         if mark in flags:

@@ -68,7 +68,7 @@ Report = Callable[[Event], None]
 def look_into(
     connection: ImapConnection, state: State, name: str, purpose: str
 ) -> tuple[Folder, Progress, list[int]]:
-    """Open a folder read-only; return the folder, how far it was read for a purpose, and later UIDs."""
+    """Open a folder read-only; return the folder, how far it was read for a purpose, and newer UIDs."""
     folder = connection.open(name, read_only=True)
     before = state.progress(purpose, name)
     first = before.next_uid if before.validity == folder.validity else 1
@@ -76,7 +76,7 @@ def look_into(
 
 
 def history_of(account: Account, configuration: Configuration) -> HistoryLog | None:
-    """Return the log of the history if the mail of an account is kept there, or None."""
+    """Return the log of the history, or None if mail of this account is not to be in the history."""
     keeps = configuration["history"] if account.history is None else account.history
     return open_history(True, configuration) if keeps else None
 
@@ -118,12 +118,12 @@ class VisitedMailbox:
         return self.state.progress("judged" if name in self.roles.inbox else by_put_away, name)
 
     def keys(self, folder: Folder, uids: Sequence[int]) -> dict[int, bytes]:
-        """Return the key of each message of the open folder: a hash of its header block, else of its UID."""
+        """Return {UID: key} of messages in the open folder: a hash of the header block, or of the UID."""
         place = f"{folder.name} {folder.validity} "
         return {uid: key_of(head or f"{place}{uid}".encode()) for uid, head in heads(self.connection, uids)}
 
     def learn(self, label: str, folder: Folder, uids: Iterable[int], why: str) -> list[Record]:
-        """Learn messages of the open folder; return records for `note`. `why` is at the start of reports."""
+        """Learn messages of the open folder under a label; return their records. Reports begin with `why`."""
         keys = self.keys(folder, sorted(uids))
         notes = []
         for message in messages(self.connection, [*keys]):
@@ -154,7 +154,7 @@ class VisitedMailbox:
         return verdict, envelope
 
     def remember(self, raw: bytes, verdict: Verdict, folder: str) -> None:
-        """Append a verdict to the history, if one is kept."""
+        """Append a verdict to the history, if mail of this account is to be there."""
         if self.history:
             self.history.append(raw, verdict, self.model, f"imap {self.account.name}/{folder}")
 
@@ -183,7 +183,7 @@ class VisitedMailbox:
         self.with_history(correct)
 
     def note(self, notes: Sequence[Record], purpose: str, folder: Folder, next_uid: int) -> None:
-        """Store records, and that a folder was read up to `next_uid`, unless it was read further before."""
+        """Store records, and that a folder was read up to `next_uid`, or further if it was so before."""
         before = self.state.progress(purpose, folder.name)
         if before.validity == folder.validity:
             next_uid = max(next_uid, before.next_uid)
@@ -192,7 +192,7 @@ class VisitedMailbox:
             self.state.advance(purpose, folder.name, Progress(folder.validity, next_uid, folder.modseq))
 
     def report_outcome(self, key: bytes, event: Event) -> None:
-        """Report a message that should be moved or flagged, and whether that was done."""
+        """Report what was done with a message, or that it stays because it could not be moved or flagged."""
         known = self.state.record(key)
         is_waiting = known and (known.target or known.flag.startswith("+"))
         if is_waiting and not self.changes_nothing:

@@ -35,7 +35,7 @@ class Moves:
         self.gone: set[tuple[bytes, str, int]] = set()  # messages to move that are gone: key, place
 
     def carry_out(self, folder: Folder) -> None:
-        """Flag and move messages of the open folder, as planned in the state."""
+        """Flag and move those messages of the open folder whose stored records say so."""
         begun = self.state.begun(folder.name, folder.validity)
         if not begun or self.mailbox.changes_nothing:
             return
@@ -72,7 +72,7 @@ class Moves:
             self.state.note(*(known._replace(flag=known.flag[1:]) for known in to_flag))
 
     def _put_away(self, folder: Folder, begun: Sequence[Record], target: str) -> None:
-        """Move messages, or copy them if the server cannot move, and record where they are then."""
+        """Move messages, or copy them if the server cannot move, and record their UIDs in `target`."""
         try:
             new_uids = self.connection.move([known.uid for known in begun], target)
         except (Broken, Full):

@@ -17,7 +17,7 @@ KEY_SIZE = 32  # bytes
 
 
 def signed(raw: bytes) -> bytes:
-    """Return a digest with the header by which it is recognised; make the secret key if it is missing."""
+    """Return a digest with a header that proves who wrote it; create the secret key if there is none."""
     path = os.path.join(data_folder(), "spamnb", "digest.key")
     try:
         make_folder(os.path.dirname(path))

@@ -47,7 +47,7 @@ PROVIDERS = (
 
 
 def provider_of(name: str) -> MailProvider | None:
-    """Find the provider of a host, an address, or a domain; None if it is not in PROVIDERS."""
+    """Return the provider of a host, a mail address or a domain; None if PROVIDERS does not have it."""
     domain = "." + name.rpartition("@")[2].lower()
     return next(
         (one for one in PROVIDERS if domain.endswith(tuple(f".{each}" for each in one.domains))), None
@@ -55,7 +55,7 @@ def provider_of(name: str) -> MailProvider | None:
 
 
 def host_of(user: str) -> str:
-    """Guess the mail server of an address; "" for a name without a domain."""
+    """Guess the mail server of a mail address; return "" for a name without a domain."""
     found, (_, at, domain) = provider_of(user), user.rpartition("@")
     return found.host if found else f"imap.{domain}" if at else ""
 

@@ -31,10 +31,10 @@ OF_SOMEBODY = ("allowed=", "known=")  # beginnings of reasons that speak for the
 
 
 def moved_there(connection: ImapConnection, uids: Collection[int]) -> set[int]:
-    """Select the UIDs of messages that were moved into the open folder, not delivered there.
+    """Return the UIDs of those messages that were moved into the open folder, not delivered to it.
 
-    UIDs rise in the order of arrival in a folder, while a message keeps its date of arrival in the mailbox: a
-    message much older than one with a lower UID was in another folder before.
+    A moved message gets a new, higher UID, but keeps the date at which it arrived in the mailbox. So if a
+    message is much older than one with a lower UID, it was in another folder before.
     """
     if not uids:
         return set()

@@ -33,14 +33,14 @@ def secret_of(account: Account) -> str:
     found: str | None = ask_keyring("get_password", account)
     if not found:
         raise DataError(
-            "keyring: has no password of this account; store it with: "
-            f"keyring set '{SERVICE}{account.host}' '{account.user}'"
+            "keyring: there is no password of this account; store it with "
+            f"`keyring set '{SERVICE}{account.host}' '{account.user}'`"
         )
     return found
 
 
 def write_password(name: str, password: str) -> str:
-    """Write the password of an account into a file that only its user can read; return the path."""
+    """Write the password of an account into a file that only this user can read; return the path."""
     path = os.path.join(state_folder("imap"), f"{name}.password")
     try:
         make_folder(os.path.dirname(path))
@@ -69,9 +69,9 @@ def first_line(key: str, data: bytes) -> str:
     try:
         line = data[:MAX_SECRET].decode().partition("\n")[0].rstrip("\r")
     except UnicodeDecodeError:
-        raise DataError(f"{key}: its output is not text") from None
+        raise DataError(f"{key}: the password that it gives is not UTF-8 text") from None
     if not line:
-        raise DataError(f"{key}: gave no password; its first line must be the password")
+        raise DataError(f"{key}: gave no password; the first line must be the password")
     return line
 
 

@@ -23,7 +23,7 @@ PATIENCE = 60  # seconds for systemd or launchd
 
 
 def install() -> list[str]:
-    """Write the service of this user and start it; return lines that say what was done."""
+    """Write the file of this user's service, and start the service; return lines that say what was done."""
     path = service_file()
     read_accounts(default_config())  # so that errors in it are reported now, not in a log
     if sys.platform == "darwin":
@@ -70,7 +70,7 @@ def remove() -> list[str]:
 
 
 def processes() -> list[int]:
-    """Return the ids of this user's processes in the control group of the service, if systemd started any."""
+    """Return the ids of this user's processes that systemd started for the service (its control group)."""
     found = []
     for folder in Path("/proc").glob("[1-9]*"):
         with suppress(OSError):  # it has ended
@@ -80,7 +80,7 @@ def processes() -> list[int]:
 
 
 def stop() -> str:
-    """Stop the service, now and at later logins; return why that failed, or ""."""
+    """Stop the service, and do not start it at later logins; return why that failed, or ""."""
     if sys.platform == "darwin":
         return run("launchctl", "bootout", f"{SESSION}/{AGENT}")
     return run("systemctl", "--user", "disable", "--now", UNIT)
@@ -134,7 +134,7 @@ def log_file() -> str:
 
 
 def program() -> str:
-    """Return the path of the installed program, or of the link on $PATH that points to it."""
+    """Return the path of the program, preferably of the link on $PATH to the installed program."""
     beside = os.path.join(os.path.dirname(sys.executable), "spamnb")
     found = shutil.which("spamnb")
     if found and os.path.realpath(found) == os.path.realpath(beside):
@@ -161,7 +161,7 @@ def write(path: str, content: bytes) -> None:
 
 
 def run(*command: str) -> str:
-    """Run a command; return the reason if it failed, or ""."""
+    """Run a command; return why it failed, or "" if it did not."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=PATIENCE)
     except (OSError, subprocess.TimeoutExpired) as error:

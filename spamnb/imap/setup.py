@@ -41,7 +41,7 @@ class Learned(NamedTuple):
 
 
 def proposed_folders(account: Account, connection: ImapConnection) -> dict[str, Any]:
-    """Propose folders to learn as ham: all mail, or archive and inbox; if they have too little, sent mail."""
+    """Propose `ham` (all mail, or else archive and inbox; also sent mail if these have little) and `junk`."""
     listed = connection.folders()
     roles = roles_in(account, listed, lambda *_: None)
     choices = [roles.all] if roles.all else [marked("archive", listed), *roles.inbox]
@@ -76,7 +76,7 @@ def what_is_learned(account: Account, connection: ImapConnection) -> tuple[list[
 
 
 def learned_from(label: str, name: str, roles: Roles, connection: ImapConnection) -> Learned:
-    """Return how many messages of a folder training would learn, with a note on which these are."""
+    """Return how many messages of a folder training would learn, and a note that says which."""
     connection.open(name, read_only=True)
     everything = len(connection.from_uid(1))
     if label != HAM:
@@ -94,7 +94,7 @@ def learned_from(label: str, name: str, roles: Roles, connection: ImapConnection
 
 
 def has_account(path: str, name: str) -> bool:
-    """Return whether there is an account of this name; raise an error if the name is not allowed."""
+    """Return whether a file has an account of this name; raise an error if the name is not allowed."""
     check_name(name)
     return os.path.exists(path) and name in {account.name for account in read_accounts(path)}
 
@@ -108,7 +108,7 @@ def check_new(path: str, host: str, user: str) -> None:
 
 
 def add_account(path: str, name: str, values: dict[str, Any]) -> None:
-    """Append an account to `imap.toml`, which is created readable for its owner only."""
+    """Append an account to `imap.toml`; if the file is new, only its owner can read it."""
     table = f"account.{name if name.isidentifier() else json.dumps(name)}"
     # For these values, TOML is written like JSON.
     lines = [f"[{table}]", *(f"{key} = {json.dumps(values[key], ensure_ascii=False)}" for key in values)]
@@ -138,7 +138,7 @@ def change_action(path: str, name: str, action: str) -> None:
             if read_accounts(beside, name)[0].action == action:
                 return os.replace(beside, path)
         os.unlink(beside)
-        raise DataError(f'{path}: not changed; write action = "{action}" below [account.{name}] yourself')
+        raise DataError(f'{path}: could not be changed; write action = "{action}" below [account.{name}]')
     except OSError as error:
         raise CannotCreate(f"{path}: {error.strerror}") from error
 

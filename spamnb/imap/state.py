@@ -58,7 +58,7 @@ class Record(NamedTuple):
     since: int = 0  # when it was judged, in seconds since 1970, as long as it is on its way
 
     def arrived(self, folder: str, validity: int, uid: int) -> Record:
-        """Return the record with another folder and UID, and with the move of the message completed."""
+        """Return the record of the message after its move: with the new folder and UID, and no target."""
         return self._replace(folder=folder, validity=validity, uid=uid, target="", target_uid=0, since=0)
 
 
@@ -67,7 +67,7 @@ INSERT = f"INSERT OR REPLACE INTO message ({COLUMNS}) VALUES ({', '.join('?' * l
 
 
 class Progress(NamedTuple):
-    """How far a folder was read for a purpose."""
+    """How far a folder was read for a purpose, such as "judged" or "trained"."""
 
     validity: int = 0
     next_uid: int = 0
@@ -110,7 +110,7 @@ class State:
             raise CannotCreate(f"{self.path}: {error}") from error
 
     def copy_to_memory(self) -> None:
-        """Continue with a copy in memory: later changes are not kept."""
+        """Continue with a copy of the state in memory, so that later changes are not stored."""
         copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, factory=Database)
         with self._named_errors():
             self.database.backup(copy)
@@ -125,7 +125,7 @@ class State:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Let one process at a time work on the account."""
+        """Let no other process work on the account; raise Locked if one does already."""
         path = f"{self.path}.lock"
         try:
             handle = open_own(path, os.O_RDWR | os.O_CREAT)
@@ -161,11 +161,11 @@ class State:
         return Progress(*found[0]) if found else Progress()
 
     def is_trained(self) -> bool:
-        """Return whether `train` has read the account's folders, or may have before the state was lost."""
+        """Return whether `train` has read the account's folders; True, too, if an earlier state was damaged."""
         return bool(self._ask("SELECT 1 FROM folder WHERE purpose = 'trained'"))
 
     def was_set_aside(self) -> bool:
-        """Return whether this state replaces an earlier one, which was damaged."""
+        """Return whether an earlier state was damaged and set aside, so that this one replaced it."""
         return bool(self.progress("trained", "").validity)
 
     def advance(self, purpose: str, folder: str, progress: Progress) -> None:
@@ -181,7 +181,7 @@ class State:
         return next(iter(self._messages("key = ?", key)), None)
 
     def at(self, folder: str, validity: int, uid: int) -> Record | None:
-        """Return the record of the message that has this UID in a folder; None if there is none."""
+        """Return the record of the message that has this UID in a folder; None if no message has it."""
         found = self._messages("folder = ? AND validity = ? AND uid = ?", folder, validity, uid)
         return next(iter(found), None)
 
@@ -195,7 +195,7 @@ class State:
         return self._messages("target != '' AND target_uid <= 0")
 
     def unlabeled(self, folder: str) -> list[Record]:
-        """List messages that are in a folder, or being moved to it, and that were not learned."""
+        """List the messages in a folder, or on their way to it, that were not learned."""
         return self._messages("label = '' AND (folder = ? AND target = '' OR target = ?)", folder, folder)
 
     def spam_keys(self) -> set[bytes]:

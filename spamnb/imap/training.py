@@ -61,7 +61,7 @@ class FetchingPool(LocalPool):
 
 
 class MailboxTraining:
-    """Learns the new messages in the ham folders and in the Junk folder of a mailbox."""
+    """Learns new messages of a mailbox: in folders of ham, in Junk, and in folders for other labels."""
 
     def __init__(self, account: Account, connection: ImapConnection, state: State) -> None:
         self.account = account
@@ -80,7 +80,7 @@ class MailboxTraining:
             raise DataError(f'{why}; name a folder of mail that you keep in imap.toml, e.g. ham = ["INBOX"]')
 
     def _new(self, name: str) -> tuple[Folder, list[int]]:
-        """Return a folder and the UIDs of its new messages, except messages that spamnb put there."""
+        """Return a folder and the UIDs of its new messages, without messages that spamnb put there itself."""
         folder, before, uids = look_into(self.connection, self.state, name, "trained")
         if name in self.roles.ham:
             stays = set(kept(self.connection, self.roles, name))
@@ -139,10 +139,10 @@ class MailboxTraining:
         return summary
 
     def _doubted(self, model: str, of_junk: dict[int, int], summary: Summary) -> list[Record]:
-        """Forget messages learned from Junk that surely are ham, judged with the counts of all other mail.
+        """Forget messages from Junk that surely are ham when judged by all other mail; return their records.
 
-        They are learned at first because there is no other spam. The digest and the review page list them for
-        the owner to decide. Returns their records.
+        They were learned at first because there is no other spam. The digest and the review page list them,
+        so that the owner decides.
         """
         from spamnb.inspection.assessment import score_of_sure_ham
         from spamnb.store.stored_model import load_learned

@@ -33,7 +33,7 @@ JUDGED = 50  # messages that are judged before they are moved and reported
 
 
 def check_trained(state: State, model: str) -> None:
-    """Raise NoModel if nothing was learned from this account, as the model may have other people's mail."""
+    """Raise NoModel if nothing was learned from this account, even if the model has other people's mail."""
     Model.open(model)
     if not state.is_trained():
         raise NoModel("nothing was learned from this account yet")
@@ -81,7 +81,7 @@ class Visit:
             self.state.forget_old()
 
     def _finish(self, name: str) -> None:
-        """Finish the moves that an earlier visit began, and report the messages that were only moved now."""
+        """Finish the moves from a folder that an earlier visit began, and report messages moved only now."""
         before = self.mailbox.reached(name)
         begun = self.state.begun(name, before.validity)
         if begun and not self.mailbox.changes_nothing:
@@ -101,7 +101,7 @@ class Visit:
                     self.mailbox.report(replace(event, target=known.target, since=known.since))
 
     def _carry_out_marks(self) -> None:
-        """Move mail that was marked on the review page to its folder, if the server reports the new UIDs."""
+        """Move mail marked on the review page, if spamnb may and the server has UIDPLUS; report all marks."""
         moves_mail = self.account.action == MOVE and self.connection.has("UIDPLUS")
         marked = take_marks(self.mailbox, moves_mail)
         for name in dict.fromkeys(known.folder for known in marked if known.target):
@@ -173,7 +173,7 @@ class Visit:
             self._judge_some(folder, copies)
 
     def _moved_by_user(self, known: Record) -> bool:
-        """Return whether the owner moved a message after it was judged; if so, spamnb does not move it."""
+        """Return whether a message judged by an earlier visit must stay: its owner left it or put it here."""
         put_away = known.folder in self.mailbox.put_away and known.label != HAM
         return known.key not in self.judged and not put_away
 
@@ -206,8 +206,7 @@ class Visit:
         return Record(key, *place, verdict.label, is_ours, target=target, flag=flag, since=since)
 
     def _wanted(self, verdict: Verdict) -> tuple[str, str]:
-        """Return the folder that a message must be moved to, or else the keyword that it must get; "" for
-        none."""
+        """Return the folder to move a message to (or ""), and the keyword to give it otherwise (or "")."""
         roles, label = self.mailbox.roles, verdict.label
         if label == SPAM:
             flags_only = self.account.action == FLAG or not roles.junk

@@ -58,7 +58,7 @@ class Watcher(threading.Thread):
         os.write(self.writer, b"x")
 
     def cut_short(self) -> None:
-        """Abort a visit, because the server may never answer."""
+        """Abort a visit by closing the connection, because the server may never answer."""
         if self.connection:
             self.connection.cut_off()
 
@@ -99,14 +99,14 @@ class Watcher(threading.Thread):
             connection.close()
 
     def _complain(self, why: str) -> None:
-        """Report an error once, and report once when it is gone."""
+        """Report an error once; when it is over (`why` is ""), report that once."""
         if why != self.last_error and not self.stopped:
             complain(f"{self.account.name}: {why or 'works again'}")
         self.last_error = why
 
 
 def watch(read: Read, report: Report, visited: Visited, poll: float = POLL) -> None:
-    """Watch accounts until SIGTERM or SIGINT; at SIGHUP, read the accounts again.
+    """Watch the accounts that `read` returns until SIGTERM or SIGINT; at SIGHUP, call `read` again.
 
     `visited` is called with the name of an account after each visit.
     """
