@@ -161,7 +161,7 @@ class State:
         return Progress(*found[0]) if found else Progress()
 
     def is_trained(self) -> bool:
-        """Return whether `train` has read the account's folders; True, too, if an earlier state was damaged."""
+        """Return whether `train` has read this account; also True if an earlier state was damaged."""
         return bool(self._ask("SELECT 1 FROM folder WHERE purpose = 'trained'"))
 
     def was_set_aside(self) -> bool:

@@ -45,7 +45,7 @@ class UnrepairedModel(StoredModel):
 
 
 def check(path: str, progress: Callable[[int, int], object] = lambda _size, _entries: None) -> CheckReport:
-    """Check a model; after each part, call `progress` with its numbers of bytes and entries."""
+    """Check a model; after each part, call `progress` with the part's bytes and entries."""
     if os.path.isdir(path):
         raise NoInput(f"{path}: this is a folder; name the model file in it with --model")
     aside = f"{path}.journal{DAMAGED_SUFFIX}"
@@ -76,7 +76,7 @@ def check(path: str, progress: Callable[[int, int], object] = lambda _size, _ent
 
 
 def journal_damage(journal: Journal) -> Iterator[str]:
-    """Yield where a journal is damaged, and between which days that part was written."""
+    """Yield a sentence for each damaged part of a journal: where it is, and when it was written."""
     for start, end in journal.damaged:
         before = [f" from {day_text(entry.day)}" for entry in journal.records if entry.end <= start][-1:]
         after = [f" to {day_text(entry.day)}" for entry in journal.records if entry.end > start][:1]
@@ -86,12 +86,12 @@ def journal_damage(journal: Journal) -> Iterator[str]:
 
 
 def column_damage(stored: StoredModel, progress: Callable[[int, int], object]) -> Iterator[str]:
-    """Read all columns, and yield the damage of those that do not match their checksums."""
+    """Read all columns of a model file; yield a sentence for each that is damaged or cannot be read."""
     for name, column in stored.columns.items():
         try:
             prefix = pack(name) + BIN + column.size.to_bytes(4, "big")
             if column.file.read(column.at - len(prefix), len(prefix)) != prefix:
-                raise ModelError(stored.path, f"the name of its column {name} is damaged; {WHAT_TO_DO}")
+                raise ModelError(stored.path, f"the name of the column {name} is damaged; {WHAT_TO_DO}")
             column.verify()
             progress(column.size, 0)
         except ModelError as error:
@@ -108,4 +108,4 @@ def check_sums(stored: StoredModel, progress: Callable[[int, int], object]) -> N
         sums.add(entries)
         progress(0, len(entries))
     if any(getattr(sums, name) != stored.head[name] for name in SUMS):
-        raise ModelError(stored.path, f"its totals differ from the sums of its counts; {WHAT_TO_DO}")
+        raise ModelError(stored.path, f"the stored totals differ from the sums of the counts; {WHAT_TO_DO}")

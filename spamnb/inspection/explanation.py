@@ -60,7 +60,7 @@ class IgnoredKind(NamedTuple):
 
 
 class SumRow(NamedTuple):
-    """A row of the table of the sum: name, sum of weights, divisor of that, and what is added to the lead."""
+    """A row of the table that adds up the lead: name, sum of weights, divisor, and what the row adds."""
 
     name: str
     weight: float | None
@@ -94,7 +94,7 @@ class Explanation(NamedTuple):
 
     @property
     def sides(self) -> tuple[str, str]:
-        """The names of the two sides of a sum: two labels, or "not spam" and spam; the first lowers it."""
+        """The sides of the sum: two labels, or "not spam" and spam. Evidence for the first lowers the sum."""
         against, toward = self.compared
         is_spam_apart = self.model.classifier.spam_apart >= 0  # compared with all other labels together
         return not_spam(self.model.labels) if self.is_about_spam and is_spam_apart else against, toward
@@ -106,7 +106,7 @@ class Explanation(NamedTuple):
 
     @property
     def column_labels(self) -> Sequence[str]:
-        """The labels whose counts a table shows: all or, if they are many, the two compared."""
+        """The labels whose counts a table shows: all labels or, if there are many, the two compared."""
         return self.model.labels if len(self.model.labels) <= MAX_COLUMNS else self.compared
 
     @property
@@ -175,7 +175,7 @@ class Explanation(NamedTuple):
         return "; ".join(rules)
 
     def as_map(self, path: str) -> dict[str, Any]:
-        """Return the explanation of the message at a path as plain values, for JSON."""
+        """Return the explanation as plain values for JSON; `path` is the path of the message."""
         return {
             "path": path,
             **self.verdict.as_map(),
@@ -214,7 +214,7 @@ class Explanation(NamedTuple):
         }
 
     def _base_map(self, row: Row) -> dict[str, Any]:
-        """Return the message counts of the base for a token, as values for JSON; empty without a base."""
+        """Return how many messages of the base have a token, for JSON; return {} without a base."""
         return {"base_messages": self._counts_map(row)["messages"]} if self.model.base else {}
 
     def _counts_map(self, row: Row) -> dict[str, Any]:
@@ -241,7 +241,7 @@ class Explanation(NamedTuple):
         yield SumRow(ahead, None, "", self.lead)
 
     def by_place(self) -> dict[str, list[Reason]]:
-        """Return the reasons by the part of the message that they are in, in the order of reading."""
+        """Return the reasons for each part of the message, such as the subject, in the order of reading."""
         places: dict[str, list[Reason]] = {name: [] for name in PLACES}
         for reason in self.reasons:
             places[reason.where].append(reason)
@@ -249,7 +249,7 @@ class Explanation(NamedTuple):
 
 
 def explain(model: Model, raw: bytes, configuration: Configuration | None = None) -> Explanation:
-    """Explain the verdict of a model on a message; lists of senders in the configuration may override it."""
+    """Explain the verdict of a model on a message; the lists of senders may override the model."""
     message = read(raw)
     features = model.tokenizer.features(message)
     classifier, view = model.classifier, model.view
@@ -315,7 +315,7 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
 
 
 def separate_layers(model: Model, words: Sequence[Evidence]) -> None:
-    """Split the counts of each word, which are sums of model and base, into counts of model and of base."""
+    """Replace the counts of each word, which add up model and base, by separate counts of the two."""
     if model.base is None:
         return
     features = [int(item.feature) for item in words]

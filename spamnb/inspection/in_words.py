@@ -86,7 +86,7 @@ BY_SENDER = {
 
 
 class ReasonInWords:
-    """A reason as a phrase, with how many learned messages have it, and the label that it speaks for."""
+    """A reason for a verdict: a phrase, how many learned messages have this, and the label it speaks for."""
 
     __slots__ = ("counts", "label", "strength", "text")
 
@@ -103,7 +103,7 @@ class ReasonInWords:
 def why_in_words(
     model: Model, message: Message, features: FeatureSet, score: Score, verdict: Verdict
 ) -> tuple[str, list[ReasonInWords]]:
-    """Return a sentence on the verdict, and the strongest reasons; if unsure, reasons for both sides."""
+    """Return a sentence on the verdict, and the strongest reasons; if it is unsure, those for both sides."""
     label = plain_label(verdict.label)
     sentence = f"{label[:1].upper()}{label[1:]}: {reason(model, score, verdict)}."
     return sentence, reasons_in_words(model, message, features, score, verdict)
@@ -135,7 +135,7 @@ def header_reasons(
 
 
 def reason(model: Model, score: Score, verdict: Verdict) -> str:
-    """Return why the verdict is as it is, to be the second half of a sentence."""
+    """Return why the verdict is as it is: the second half of a sentence whose first half is the verdict."""
     if verdict.reason:
         return BY_SENDER.get(verdict.reason.partition("=")[0], "by its sender")
     if not model.can_judge or (model.cutoffs and model.cutoffs.spam == float("inf")):
@@ -165,7 +165,7 @@ def reason(model: Model, score: Score, verdict: Verdict) -> str:
 
 
 def mail_name(labels: Sequence[str], label: int, *compared: int) -> str:
-    """Return a name for the mail of a label, or for all mail other than spam."""
+    """Return a name for the mail of a label; if the label is compared with spam, for all mail but spam."""
     name = labels[label]
     if name == SPAM:
         return "spam"
@@ -174,7 +174,7 @@ def mail_name(labels: Sequence[str], label: int, *compared: int) -> str:
 
 
 def labels_in_question(score: Score, verdict: Verdict) -> tuple[int, int]:
-    """Return the two labels to compare; one is spam if the question is whether the message is spam."""
+    """Return the indices of two labels to compare; one is spam if the question is whether this is spam."""
     is_about_spam = verdict.is_spam is None and SPAM in score.labels
     return compared_labels(score, SPAM if is_about_spam else verdict.label)
 
@@ -182,7 +182,7 @@ def labels_in_question(score: Score, verdict: Verdict) -> tuple[int, int]:
 def reasons_in_words(
     model: Model, message: Message, features: FeatureSet, score: Score, verdict: Verdict
 ) -> list[ReasonInWords]:
-    """Return the strongest reasons for the verdict; if unsure, for both labels compared."""
+    """Return the strongest reasons for a verdict; if it is unsure, those for both labels compared."""
     toward, against = labels_in_question(score, verdict)
     label = verdict.label
     sign = {score.labels[against]: -1, score.labels[toward]: 1}.get(label, 0)
@@ -244,7 +244,7 @@ def topic_of(token: str, item: Evidence) -> str:
 
 
 def phrase(topic: str, others: str, items: list[tuple[float, str, Evidence]]) -> tuple[str, Evidence | None]:
-    """Return a phrase for evidence of one topic, and the strongest evidence that the phrase quotes."""
+    """Return a phrase for evidence of one topic, and the strongest evidence that it quotes, if any."""
     for _, token, item in items:
         if token in SAYING:
             return SAYING[token], item
@@ -270,7 +270,7 @@ def messages_of(item: Evidence) -> int:
 
 
 def quotable(topic: str, token: str) -> str:
-    """Return what may be quoted of a token: words of letters only, or the name of a host; else nothing."""
+    """Return what may be quoted of a token: words of letters only, or the name of a host; otherwise ""."""
     if topic in (SUBJECT, WORDS):
         tag = "subject:" if topic == SUBJECT else ""
         words = token.split(" ")
@@ -302,7 +302,7 @@ def is_no_letter(char: str) -> bool:
 
 
 def counts_text(item: Evidence, labels: Sequence[str], k: int, others: str) -> str:
-    """Write how many messages of the label `k` had some evidence, and how many others."""
+    """Return a text that says how many messages of the label `k`, and how many others, had some evidence."""
     messages = item.row[: len(labels)]
     own, rest = messages[k], sum(messages) - messages[k]
     if labels[k] == SPAM:

@@ -37,7 +37,7 @@ _WORD = re.compile(r"([0-9A-Za-z'$!_\x80-\U0010ffff-]+)")
 
 
 class MarkedPiece(NamedTuple):
-    """A piece of text, and the wanted tokens that it became or belongs to."""
+    """A piece of text, and the tokens to be marked that it became or is a part of."""
 
     text: str
     tokens: tuple[str, ...]
@@ -61,7 +61,7 @@ class TextPiece(NamedTuple):
 
 
 class Wanted:
-    """What to mark in a part of a message: tokens, and stretches of grams by the words that they cover."""
+    """What to mark in a part of a message: tokens, and words that are covered by grams used as evidence."""
 
     def __init__(self, reasons: Mapping[str, Reason], part: int) -> None:
         self.tokens = reasons
@@ -72,7 +72,7 @@ class Wanted:
                     self.covering.setdefault(word, []).append(reason.token)
 
     def of(self, piece: TextPiece) -> Iterator[str]:
-        """Yield the names of what to mark in a piece of text: wanted tokens, and stretches of grams."""
+        """Yield the marks of a piece: its wanted tokens, and the names of the grams that cover its words."""
         yield from (token for token in (*piece.words, *piece.others) if token in self.tokens)
         for word in {piece.text, *piece.words}:
             yield from self.covering.get(word, ())
@@ -81,9 +81,9 @@ class Wanted:
 def marked_sections(
     message: Message, tokenizer: Tokenizer, reasons: Mapping[str, Reason], most: int
 ) -> Iterator[Section]:
-    """Mark the headers that mail readers show, at most `most` characters of text, then the other headers.
+    """Yield the sections: headers that mail readers show, at most `most` characters of text, other headers.
 
-    `reasons` are the tokens and stretches of grams to be marked.
+    `reasons` are the tokens, and the stretches of text covered by grams, that must be marked.
     """
     wanted, in_head = Wanted(reasons, BODY), Wanted(reasons, HEAD)
     words = tokenizer.words
@@ -137,7 +137,7 @@ def part_title(part: MessageLeaf) -> MarkedPiece:
 
 
 def how_read(part: MessageLeaf) -> str:
-    """Return how a part was read and why, if this is not what the message declares; else ""."""
+    """Return how and why a part was read in another way than the message declares, or "" if it was not."""
     how, notes = part.decoding, []
     if how and how.why_encoding:
         notes.append(f"read as {how.encoding}: {how.why_encoding}")
@@ -148,7 +148,7 @@ def how_read(part: MessageLeaf) -> str:
 
 
 def marked_header(name: str, value: str, words: Words, wanted: Wanted) -> Section:
-    """Mark the tokens in a header, by applying the rules for its name to each piece between spaces."""
+    """Mark the tokens in a header: each piece between spaces is read by the rules for this header."""
     found = []
     for text in _SPACES.split(value[:MAX_HEADER]):
         _presence, *tokens = header_tokens([(name, text)], words) or [""]
