@@ -76,7 +76,7 @@ def train(
 def learn(path: Path, raw: bytes, label: str) -> str:
     """Learn a message under a label. When this returns, the change is on disk.
 
-    Returns "learned", "moved" (from another label), or "known" if it was learned before and nothing changed.
+    Returns "learned", "moved" if the message was under another label, or "known" if it was under this label.
     """
     from spamnb.files import model_file
     from spamnb.training.learn import learn as run

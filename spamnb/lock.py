@@ -24,8 +24,8 @@ WRITING, TRAINING = ".lock", ".training"  # what is added to the model's path
 class Lock:
     """A lock file, locked while a model or its journal is changed. Readers need no lock.
 
-    The lock file stays on disk, because other processes may wait for it. Only if the locked work fails, this
-    process removes the lock file and folders, if it created them.
+    The lock file stays on disk, because other processes may wait for it. If the locked work fails, though,
+    this process removes the lock file and folders that it created.
     """
 
     def __init__(self, model: str, patience: float = PATIENCE, kind: str = WRITING) -> None:

@@ -157,13 +157,13 @@ class Model:
 
 
 def cutoffs_of(stored: StoredModel, given: Cutoffs | None = None) -> Cutoffs:
-    """Return the `given` cutoffs, or else those of the model; the margin is always the one of the model."""
+    """Return the `given` cutoffs, or else those of the model; `margin` is always that of the model."""
     given = given or Cutoffs(*stored.head["cutoffs"])
     return Cutoffs(given.ham, given.spam, given.contradiction, stored.head.get("margin", MIN_SCORE))
 
 
 def base_of(stored: StoredModel, only: StoredModel | None = None) -> StoredModel | None:
-    """Open and return the base of a model; None if there is none or (with a warning) if it does not fit.
+    """Open and return the base of a model; None if it has none or (with a warning) one that does not fit.
 
     If `only` is given, no other base is allowed, since a user may have written this model.
     """

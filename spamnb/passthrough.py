@@ -45,7 +45,7 @@ def passed_through(
 
 
 def spamnb_fields(verdict: "Verdict") -> list[str]:
-    """Return the header in spamnb's style, with the label if several labels are not spam and it is sure.
+    """Return the header in spamnb's style; if several labels are not spam, it also names a sure one.
 
     The label ends with a semicolon, so that a rule for `label=Work;` does not match `label=Workshop;`.
     """
@@ -108,7 +108,7 @@ def header_fields(verdict: "Verdict", style: str, header: str = HEADER) -> list[
 
 
 def in_ascii(text: str) -> str:
-    """Return a text in ASCII; other text becomes encoded words (RFC 2047), which mail programs decode."""
+    """Return a text as ASCII; if other letters are in it, as encoded words, which mail programs decode."""
     text = text.translate({ord(mark): '"' for mark in "“”"})
     if text.isascii():
         return text
@@ -123,7 +123,7 @@ def in_ascii(text: str) -> str:
 
 
 def with_tag(block: bytes, tag: bytes, newline: bytes) -> bytes:
-    """Put a tag before the subject, unless already there. If there is no subject, the tag becomes it."""
+    """Put a tag before the subject, unless already there; if there is no subject, add one with the tag."""
     if not tag:
         return block
     at = next(field_starts(b"Subject", block), None)
@@ -137,7 +137,7 @@ def with_tag(block: bytes, tag: bytes, newline: bytes) -> bytes:
 
 
 def header_end(raw: bytes, start: int) -> int:
-    """Return the position of the first empty line, which ends the header, or else the size of the message."""
+    """Return the position of the first empty line, which ends the header; without one, the size of `raw`."""
     if raw.startswith((b"\n", b"\r\n"), start):
         return start
     ends = [at for at in (raw.find(b"\n\n", start), raw.find(b"\n\r\n", start)) if at >= 0]
@@ -195,7 +195,7 @@ def without_fields(names: "tuple[bytes, ...]", block: bytes) -> bytes:
 
 
 def without_pieces(names: list[bytes], line: bytes) -> tuple[bytes, bool]:
-    """Remove headers from a line with carriage returns; return the rest, and whether the last was removed."""
+    """Remove headers from a line with carriage returns; return the rest, and whether its end was removed."""
     pieces: list[bytes] = []
     returns, dropping, has_dropped = 0, False, False
     for text in line.split(b"\r"):

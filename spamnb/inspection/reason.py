@@ -46,7 +46,7 @@ class Reason(NamedTuple):
     covers: tuple[str, ...] | None = None  # words that a stretch of grams covers, whole or in part
 
     def count_text(self, label_index: int) -> str:
-        """Return how many messages of a label have the evidence, as text; "3 + 20" means model and base."""
+        """Return how many messages of a label have the evidence; "3 + 20" is 3 of the model, 20 of a base."""
         base = f" + {self.evidence.base_row[label_index]:,}" if self.evidence.base_row else ""
         return f"{self.row[label_index]:,}{base}"
 
@@ -57,7 +57,7 @@ class Reason(NamedTuple):
 
     @property
     def total_weight(self) -> float:
-        """The weight times the occurrences of the token. If a view uses means, `adds` is less."""
+        """The weight times the occurrences; a view that uses means divides this before it is added."""
         return self.weight * self.evidence.times if self.evidence.times else 0.0
 
     @property

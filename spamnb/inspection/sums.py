@@ -56,7 +56,7 @@ def sum_evidence(
 def present_and_absent(
     classifier: Classifier, words: Sequence[Evidence]
 ) -> tuple[Sequence[Evidence], Sequence[float]]:
-    """Return the words with log P as weights, and for each label the sum of log(1 − P) of all other words."""
+    """Return words with weights log P(word | label), and by label the sum of log(1 − P) of absent words."""
     absent = [all_ - own for all_, own in zip(classifier.background, classifier.log_prior, strict=True)]
     certain, present = list(classifier.certain_words), []  # certain: P = 1
     for item in words:
@@ -181,7 +181,7 @@ def shown_text(data: bytes) -> str:
 
 
 def gram_counters(features: FeatureSet, part: int) -> list[int]:
-    """Return the counter (its index) of each gram in a part of the message, in the order of the text."""
+    """Return the index of the counter for each gram in a part of the message, in the order of the text."""
     text = features.gram_texts[part]
     runs = [text[at : at + GRAM_BYTES] for at in range(len(text) - GRAM_BYTES + 1)]
     return [counter_of(int.from_bytes(run, "little"), part) for run in runs]

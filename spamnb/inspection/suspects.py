@@ -64,7 +64,7 @@ def count_suspects(stored: StoredModel) -> list[str]:
 def find_suspects(
     model: Model, paths: Iterable[str], step: Callable[[int, int], object] = lambda *_: None
 ) -> tuple[list[Suspect], int, list[Unreadable]]:
-    """Return suspects found in the mail (most certain first), the number not found, and unreadable mail."""
+    """Return suspects in the mail (most certain first), how many others there are, and unreadable mail."""
     learned = load_learned(model.stored)
     is_misfiled = misfiled_by(model.stored, learned.scored())
     wanted: dict[int, tuple[int | None, float]] = {

@@ -78,7 +78,7 @@ def as_tokenized(model: Model, token: str) -> str:
 
 
 def rows_of(counts: Counts, spellings: Sequence[Words]) -> dict[Words, Row]:
-    """Return a dict of the counts of tokens and pairs, in the given order, without any never learned."""
+    """Return a dict of the counts of tokens and pairs, in the given order; leave out those never learned."""
     fingerprints = {words: fingerprint_of(words) for words in spellings}
     rows = counts.lookup(list(fingerprints.values()))
     return {words: rows[number] for words, number in fingerprints.items() if number in rows}

@@ -63,7 +63,7 @@ def words_of(stored: StoredModel) -> Iterator[WordBlock]:
 
 
 def block_of(pieces: Sequence[Entries], label_count: int) -> WordBlock:
-    """Return a block of the words in some entries of a model, without its pairs of neighbouring words."""
+    """Return a block of the words in some entries of a model; pairs of words are left out."""
 
     def joined(name: str, kind: type) -> Array:
         return np.concatenate([np.frombuffer(getattr(piece, name), kind) for piece in pieces])

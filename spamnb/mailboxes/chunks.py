@@ -121,7 +121,7 @@ def file_blocks(path: str) -> Iterator[bytes]:
 
 
 def plain_message(path: str, named: bool) -> RawMessage | Unreadable | None:
-    """Read a file with a single message in one piece, which is much faster than reading it in blocks.
+    """If a file is a single message, read it in one piece, which is much faster than in blocks.
 
     Return None for a mailbox, and for a file that is empty, compressed, large or unreadable.
     """
@@ -138,7 +138,7 @@ def plain_message(path: str, named: bool) -> RawMessage | Unreadable | None:
 
 
 def read_whole(path: str) -> bytes | None:
-    """Read a regular file in one piece; return None if it is larger than MAX_MESSAGE, or a pipe or device."""
+    """Read a regular file in one piece; return None for a pipe, a device, or more than MAX_MESSAGE bytes."""
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         status = os.fstat(file)

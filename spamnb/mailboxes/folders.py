@@ -27,8 +27,8 @@ _NO_MAIL_NAMES = frozenset(("maildirfolder", "subscriptions", "dovecot.sieve", "
 class FolderWalk:
     """A search for all files below some paths, in sorted order. Links cannot make it visit a folder twice.
 
-    Paths in `without` are skipped silently, with everything below them. Folders and mailboxes that by their
-    names are trash or the like (`leave_out`) are not read but reported, unless they are in `named_paths`.
+    Paths in `without` are skipped silently, with everything below them. Folders and mailboxes with the name
+    of a role in `leave_out`, such as trash, are not read but reported, unless they are in `named_paths`.
     """
 
     def __init__(self, named_paths: Sequence[str], without: Iterable[str], leave_out: frozenset[str]) -> None:
@@ -62,7 +62,7 @@ class FolderWalk:
                 yield entry.path, entry.st_size
 
     def files_below(self, folder: str) -> Iterator[tuple[str, int] | Unreadable]:
-        """Yield (path, size) of each file at any depth below a folder; recursion could go too deep here."""
+        """Yield (path, size) of each file below a folder, at any depth (a loop: recursion has a limit)."""
         waiting = self.entries(folder)[::-1]
         while waiting:
             item = waiting.pop()
@@ -80,7 +80,7 @@ class FolderWalk:
                 yield Unreadable(item.path, reason_of(error))
 
     def entries(self, folder: str) -> list[Entry | Unreadable]:
-        """Return the entries of a folder to be read, and a report of each entry left out by its name."""
+        """Return a folder's entries that may be mail; a report replaces each one left out by its name."""
         found = self.mail_entries(folder)
         if not self.leave_out:
             return found
@@ -113,7 +113,7 @@ class FolderWalk:
         return problems + messages + below
 
     def unseen_entries(self, folder: str) -> list[Entry]:
-        """Return a folder's entries except skipped ones, by name; [] if the folder was already visited."""
+        """Return a folder's entries, sorted, except skipped ones; [] if the folder was already visited."""
         real = os.path.realpath(folder)
         if real in self.seen:
             return []
@@ -122,7 +122,7 @@ class FolderWalk:
         return [entry for entry in found if not self.is_skipped(entry, real)]
 
     def is_skipped(self, entry: Entry, folder: str) -> bool:
-        """Return whether an entry is in `without`; a link is, too, if it leads to or below such a path."""
+        """Return whether to skip an entry: it is in `without`, or is a link to such a path or below one."""
         if not entry.is_symlink():
             return os.path.join(folder, entry.name) in self.without
         target = os.path.realpath(entry.path)

@@ -20,7 +20,7 @@ FOLDERS = frozenset((*WITH_MAIL, "tmp"))
 def is_maildir(folders: Collection[str]) -> bool:
     """Return whether a folder with these subfolders is a Maildir: it has `cur`, or both `new` and `tmp`.
 
-    A folder that has `new` alone is an ordinary folder: files beside `new` are mail, too.
+    A folder that has only `new` is an ordinary folder, so the files beside `new` are mail, too.
     """
     return "cur" in folders or ("new" in folders and "tmp" in folders)
 
@@ -47,7 +47,7 @@ def is_deleted(path: str) -> bool:
 
 
 def messages(listed: Iterable[Any]) -> list[Any]:
-    """Return listed messages by name; if a message is listed in `new` and later in `cur`, only the later."""
+    """Return listed messages, sorted by name; a message listed twice (it moved to `cur`) only as in `cur`."""
     found = {_unique_part(entry.name): entry for entry in listed}
     return [found[unique] for unique in sorted(found)]
 

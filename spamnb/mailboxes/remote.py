@@ -56,7 +56,7 @@ def blocks(url: str) -> Iterator[bytes]:
 
 
 def whole_files(urls: list[str]) -> dict[str, Iterator[bytes]]:
-    """Read small files, several at a time; return a dict of their blocks, which raise an error when used."""
+    """Read small files, several at a time; return their blocks by address. Using them raises any error."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(MAX_REQUESTS) as pool:
@@ -128,7 +128,7 @@ def _located(url: str) -> tuple[Any, str]:
 
 
 def _entries(fs: Any, folder: str, infos: Iterable[dict[str, Any]]) -> list[RemoteEntry]:
-    """Return entries made from `infos`, fsspec's list of a folder, in which the folder itself is left out."""
+    """Return an entry for each item of `infos`, fsspec's list of a folder, except for the folder itself."""
     start = len(_located(folder)[1].strip("/"))
     found = [(info["name"].strip("/")[start:].strip("/"), info) for info in infos]
     fs.invalidate_cache()  # it would keep everything it listed

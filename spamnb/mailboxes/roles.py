@@ -82,7 +82,7 @@ def roles_to_leave_out(label: str) -> frozenset[str]:
 
 
 def speaks_against(label: str, path: str) -> bool:
-    """Return whether a folder's or mailbox's name contradicts its label: means spam for ham, or the reverse.
+    """Return whether the path of mail given as ham has a name that means spam, or the other way round.
 
     >>> speaks_against("ham", "mail/spam.mbox"), speaks_against("spam", "Trash")
     (True, False)

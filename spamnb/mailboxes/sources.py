@@ -152,7 +152,7 @@ def chunks(
     """Yield the mail below `paths` in chunks of about `size` bytes, always in the same order.
 
     A large mailbox, or a large compressed file, is read by this process, not a worker. Files and folders in
-    `without` are skipped, with everything below them; so are folders with a role (trash …) in `leave_out`.
+    `without` are skipped, with everything below them; so are folders named like a role in `leave_out`.
     """
     files = MessageFiles([], 0)
     for item in _files(paths, without, leave_out):

@@ -93,7 +93,7 @@ def histogram(
 
 
 def fitting_bins(scores: Array, marks: Sequence[float]) -> Bins:
-    """Choose bins that cover all scores but a few far from the others, and cutoffs (`marks`) nearby."""
+    """Choose bins for all scores but a few far from the others, and for the cutoffs (`marks`) near these."""
     tails = np.percentile(scores, (0, 0.5, 99.5, 100)).tolist() if len(scores) else [0.0] * 4
     low, high = (tails[0], tails[3]) if tails[3] - tails[0] <= 3 * (tails[2] - tails[1]) else tails[1:3]
     width = max(high - low, 0.5, abs(low) / 1000)
@@ -140,7 +140,7 @@ def unsure_band(x: Linear, marks: Sequence[float]) -> Markup:
 
 
 def cutoff(x: Linear, at: float, name: str, *, lowest: bool) -> Markup:
-    """Draw a cutoff, with a name beside it; near the edge, the name is lower, and on the other side."""
+    """Draw a cutoff line with a name; near the edge, the name is lower and on the line's other side."""
     words = f"← {name} {tick(round(at, 2))}" if lowest else f"{tick(round(at, 2))} {name} →"
     line_x = x.at(at)
     fits = (line_x - LEFT if lowest else RIGHT - line_x) > CHARACTER_WIDTH * len(words)

@@ -47,7 +47,7 @@ def message_page(why: Explanation, path: str) -> str:
 
 
 def message_sections(why: Explanation, *details: Markup) -> tuple[Markup | None, ...]:
-    """Make the sections of a page about a message; the last one, with numbers and `details`, is closed."""
+    """Make the sections of a page about a message; the last (numbers and `details`) is closed at first."""
     ids = row_ids(why)
     return (
         message_section(why, ids),

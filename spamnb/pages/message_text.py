@@ -32,7 +32,7 @@ class WordTinter:
         self.noted: set[tuple[str, ...]] = set()
 
     def tinted(self, piece: MarkedPiece) -> Markup:
-        """Colour a word that adds to the sum, and attach a note; the tab key stops at a word only once."""
+        """Colour a word that adds to the sum, with a note; the tab key stops only at a word's first place."""
         reasons = [self.reasons[token] for token in piece.tokens]
         weight = sum(reason.mark for reason in reasons)
         if not weight or isnan(weight):

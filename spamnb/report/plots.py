@@ -28,7 +28,7 @@ LEARNING_SERIES = (  # field of CurvePoint, name, classes of the style sheet
 
 
 def plain_ham(labels: Sequence[str]) -> str:
-    """Return everyday words for mail that is not spam: the other label if there is one, not called ham."""
+    """Return an everyday name for mail that is not spam: the only other label, or "not spam" (as for ham)."""
     return plain_label(not_spam(labels))
 
 

@@ -137,7 +137,7 @@ def corrected(context: PageContext, form: Form) -> Response:
 
 
 def return_address(form: Form) -> str:
-    """Return the address of the page that a form returns to; that of the first page, if it is not ours."""
+    """Return the address of the page that a form returns to; if it is not one of ours, of the first page."""
     return own_address(form.get("back", ["/"])[0])
 
 

@@ -34,7 +34,7 @@ def read_list(path: str | None) -> Iterator[str]:
 
 
 def entry_of(text: str) -> str | None:
-    """Return a line of a list in the usual form, or None if it is neither an address nor a domain."""
+    """Return an entry in lower case, ASCII, without wildcards; None if it is not an address or domain."""
     entry = text.lower()
     for sign in WILDCARDS:
         entry = entry.removeprefix(sign)

@@ -128,7 +128,7 @@ class _Pdf:
             self.objects[number] = dictionary
 
     def _add_stream(self, number: int, dictionary: bytes, start: int, end: int) -> None:
-        """Store a stream that may have text, objects or letters of a font; leave out pictures and fonts."""
+        """Store a stream that may have text, objects, or a font's letters; skip pictures and font files."""
         if _IS_PICTURE.search(dictionary) or b"/Length1" in dictionary or b"/XRef" in dictionary:
             return
         if b"/ASCII85Decode" in dictionary or b"/A85" in dictionary:
@@ -159,7 +159,7 @@ class _Pdf:
                 self._add_dictionary(number, found[start : min(end, start + MAX_DICTIONARY)])
 
     def _find_fonts(self) -> dict[bytes, Font]:
-        """Return a dict: name of a font in the file → the font's table of letters. Most fonts have none."""
+        """Return the tables of letters by the names of fonts, for those fonts that have a table."""
         found: dict[int, Font] = {}
         maps: dict[int, Font] = {}  # by the numbers of their streams
         for number, dictionary in self.objects.items():
