@@ -16,7 +16,7 @@ MAX_USER_LENGTH = 128  # characters
 
 
 class UserModels:
-    """The paths of users' models: a pattern with %u for the user; a folder means FOLDER/%u/model.msgpack."""
+    """The paths of users' models: a pattern with %u for the user, or FOLDER for FOLDER/%u/model.msgpack."""
 
     def __init__(self, pattern: str) -> None:
         if USER not in pattern:

@@ -129,7 +129,7 @@ def read(handle: int) -> str:
 
 
 def cached(path: str, make: Callable[[str], Iterable[str]]) -> frozenset[str]:
-    """Return what `make(path)` yields, called again only if the file has changed; empty if it is missing."""
+    """Return what `make` reads from a path, cached until a file changes there; empty if nothing is there."""
     stamp = stamp_of(path)
     if stamp is None:
         return frozenset()

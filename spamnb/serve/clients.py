@@ -136,7 +136,7 @@ class Connection:
 
     @asynccontextmanager
     async def waiting(self, seconds: float | None = None) -> AsyncIterator[None]:
-        """In a `with` block, let the server wait for this client for limited time; it may drop the client."""
+        """Limit the time of a `with` block, in which the server waits for this client and may drop it."""
         self.since = self.loop.time()
         self.clients.waited_for[self] = None
         seconds = seconds or self.clients.options.timeout
@@ -162,7 +162,7 @@ class Connection:
             self.timeout.reschedule(min(self.timeout.when() or end, end))
 
     def hold(self, size: int) -> None:
-        """Note how many bytes this client holds in memory; if that is too much in all, drop slow clients."""
+        """Note how many bytes this client holds; if all clients together hold too many, drop slow ones."""
         self.clients.held.change(size - self.held)
         self.held = size
         if size > LARGE:

@@ -29,14 +29,14 @@ def too_large(most: int) -> HttpRefusal:
 
 
 class HttpRequest(NamedTuple):
-    """The first line and the headers of a request; a repeated header has the value of its first line."""
+    """The first line and the headers of a request; if a header is repeated, its first value is used."""
 
     method: str
     path: str
     headers: dict[str, str]
 
     def first_of(self, *names: str) -> str:
-        """Return the value of the first header in `names` that has one; "" if all are empty or missing."""
+        """Return the value of the first header in `names` that has a value; "" if none of them has one."""
         return next((self.headers[name] for name in names if self.headers.get(name)), "")
 
 

@@ -174,7 +174,7 @@ class Judge:
         self.configuration = configuration
 
     def learning_model(self, user: str) -> str | None:
-        """Return the path of the model to learn a user's mail, even if missing; None for an invalid name."""
+        """Return the path of the model for a user's lessons, even if missing; None for an invalid name."""
         if self.user_models is None:
             return self.shared.path
         if path := self.user_models.find(user):
@@ -183,7 +183,7 @@ class Judge:
         return self.user_models.path(user)
 
     def may_change_model(self, peer: int | None, user: str, path: str) -> bool:
-        """Return whether a client with user id `peer` may change the model at `path`, which is for `user`.
+        """Return whether the user id `peer` may change the model at `path`, which judges mail of `user`.
 
         Root, the server's user and clients of a port, whose `peer` is None, may do so for every model; other
         users only for a model file that they own, or for the user model of their login name.

@@ -33,7 +33,7 @@ class Lesson(NamedTuple):
     owner: Rights = ROOT  # the rights with which a server that runs as root learns
 
     def run(self, log: Log) -> bytes:
-        """Learn or forget the message; return the outcome, when the change is on disk, or why this failed."""
+        """Learn or forget the message and write this to disk; return the outcome, or why it failed."""
         try:
             if self.owner != ROOT and not os.geteuid():
                 take(self.owner)

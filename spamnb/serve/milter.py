@@ -97,7 +97,7 @@ class ReceivedHeader:
         self.queue_id = b""
 
     def as_bytes(self) -> bytes:
-        """Return the header as Postfix writes it, naming a single recipient; b"" if there is no client."""
+        """Return the header as Postfix writes it, but b"" without a client; two recipients are not named."""
         if not self.client:
             return b""
         name = self.helo or self.client.partition(b" ")[0]
@@ -115,7 +115,7 @@ class Milter:
         self.held = held
 
     async def handle(self, connection: Connection) -> bytes:
-        """Serve a session of any number of messages; if this fails, the server decides about the mail."""
+        """Serve a session of any number of messages; if this fails, the mail server decides on its own."""
         connection.complete = True
         session = Session(self)
         try:

@@ -94,7 +94,7 @@ class SharedModel(ReloadingModel):
         self.tables: dict[int, CountTable] = {}  # by the generation of a model file: its counts
 
     def current_base(self) -> Model | None:
-        """Return this model as base of users' models; None, reported once, if it cannot be opened."""
+        """Return this model as base of users' models; if it cannot be opened, report this, return None."""
         try:
             return self.current()
         except SpamnbError as error:
@@ -112,7 +112,7 @@ class SharedModel(ReloadingModel):
         return model
 
     def _read_table(self, stored: StoredModel) -> CountTable | None:
-        """Return the counts of a model file in memory, read if they are new; None if they are too large."""
+        """Return the counts of a model file, read into memory if needed; None if they are too large."""
         if stored.generation not in self.tables and stored.columns["entries"].size <= MAX_ENTRY_BYTES:
             self.tables[stored.generation] = file_table(stored)
         return self.table_of(stored)

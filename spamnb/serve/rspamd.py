@@ -142,7 +142,7 @@ def description(verdict: Verdict) -> str:
 
 
 def milter_block(verdict: Verdict, style: str, header: str) -> dict[str, Any]:
-    """Return the headers that a mail server must remove (0: all of a name) and those to add at the top."""
+    """Return headers that a mail server must remove (0: all of that name), and headers to add at the top."""
     fields = (field.partition(":") for field in header_fields(verdict, style, header))
     return {
         "remove_headers": {name.decode(): 0 for name in header_names(style, header)},

@@ -27,7 +27,7 @@ Request = TypeVar("Request")
 
 
 class Refusal(Exception):
-    """The error that answers a request: the reason, and `kind`, by which metrics count errors."""
+    """An error as answer to a request: the reason, and the kind under which metrics count the error."""
 
     def __init__(self, kind: str, why: str) -> None:
         super().__init__(why)

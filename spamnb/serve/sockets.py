@@ -16,7 +16,7 @@ HTTP = "http"  # FileDescriptorName= of sockets in systemd's settings
 
 
 def listen(address: str, allow_network: bool = False) -> list[socket.socket]:
-    """Listen at HOST:PORT, unix:PATH or PATH, and return the sockets: for localhost, both IPv4 and IPv6."""
+    """Listen at HOST:PORT, unix:PATH or PATH (at localhost for IPv4 and IPv6); return the sockets."""
     try:
         if path := unix_path(address):
             return [_unix(path)]
@@ -83,7 +83,7 @@ def _tcp(host: str, port: int) -> socket.socket:
 
 
 def _unix(path: str) -> socket.socket:
-    """Listen at a path; every user with access to the folder may connect."""
+    """Listen at a path; every user with access to its folder may connect."""
     listener = socket.socket(socket.AF_UNIX)
     _remove_left_over(path)
     listener.bind(path)

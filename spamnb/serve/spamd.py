@@ -36,7 +36,7 @@ def answer_to(
     raw: bytes,
     header: tuple[str, str, str],
 ) -> bytes:
-    """Return the answer to a command that judges, as the client's version of the protocol lays it out."""
+    """Return the answer to a command that judges, in the format of the client's protocol version."""
     yes, no = (b"Yes", b"No") if command == b"REPORT_IFSPAM" else (b"True", b"False")
     points = f"{verdict.points:.1f} / {REQUIRED:.1f}".encode()
     score = b"Spam: %s ; %s\r\n" % (yes if verdict.label == SPAM else no, points)
@@ -145,7 +145,7 @@ class Request:
                 self.remote = b"DidSet" if is_set else b"DidRemove"
 
     def check(self) -> None:
-        """Raise Refusal if headers contradict each other, or if one lacks another that it needs."""
+        """Raise Refusal if headers contradict each other, or if a header needed by another is missing."""
         if self.set and self.remove:
             raise bad_header("Unable to set local and remove local in the same operation.")
         if self.set and not self.label:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class TotalCounts(Protocol):
-        """Sums over all tokens: with these sums, the counts of one token give its probability."""
+        """Sums over all tokens; these sums and a token's own counts give the probability of the token."""
 
         @property
         def labels(self) -> Sequence[str]: ...

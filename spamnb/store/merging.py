@@ -183,7 +183,7 @@ def _parts(source: Source) -> list[CountTable | FileCounts]:
 
 
 def _messages(sources: Sequence[Source], label_count: int, places: Mapping[str, int]) -> list[int]:
-    """Add up the messages of each label over all sources; `places`: by label, the index in the result."""
+    """Return the number of messages of each label in all sources; `places` has the index of each label."""
     total = [0] * label_count
     for counts, sign in sources:
         if not isinstance(counts, Run):
@@ -194,7 +194,7 @@ def _messages(sources: Sequence[Source], label_count: int, places: Mapping[str, 
 
 
 def _numbers(sources: Sequence[Source], label_count: int, places: Mapping[str, int]) -> NumberSums:
-    """Add up the sums of numeric features over all sources; a label without values in the end gets zeros."""
+    """Add up the sums of numeric features over all sources; labels without remaining values get zeros."""
     total: NumberSums = {}
     for counts, sign in sources:
         if not isinstance(counts, Run):

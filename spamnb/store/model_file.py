@@ -33,7 +33,7 @@ BLOCK = 1 << 16  # bytes of a column read at once to verify it
 class File:
     """An open model file, which can be read to the end even after a new file has taken its name.
 
-    Reads are used instead of mmap: with mmap, a look-up takes 64 KB of memory (a message 80 MB), some
+    Reads are used instead of mmap: with mmap, each look-up takes 64 KB (80 MB for one message), some
     file systems fail, and if the file is cut short, the process dies. A read takes 0.6 µs.
     """
 
@@ -69,7 +69,7 @@ class File:
 
 
 class Column:
-    """A column of a model file: equal records of numbers; `kind` has a letter for the type of each number."""
+    """A column of a model file: numbers, or records of numbers, with types given by the letters of `kind`."""
 
     __slots__ = ("at", "checksum", "file", "kind", "name", "size", "width")
 

@@ -81,7 +81,7 @@ class StoredModel:
         return iter(Merger(len(labels), [(self.file_counts, 1, labels), (self.journal.table, 1, labels)]))
 
     def histogram(self) -> dict[tuple[int, ...], int]:
-        """Read all words; return a dict: (messages of each label with a word) → number of such words."""
+        """Return how many words are in how many messages: {(messages by label): words}; reads all words."""
         from collections import Counter
 
         many = len(self.labels)
@@ -218,7 +218,7 @@ def open_file(path: str) -> File:
         file = File(path)
     except FileNotFoundError:
         make_one = command_to_run("train", "--model", path, "HAM", "SPAM")
-        raise NoModel(f"{path}: no model yet; make one with: {make_one}") from None
+        raise NoModel(f"{path}: no model yet; make one with `{make_one}`") from None
     except OSError as error:
         raise NoInput(f"{path}: {error.strerror}") from error
     if not file.size:

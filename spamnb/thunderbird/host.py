@@ -114,7 +114,7 @@ def checked(asked: object) -> AddOnRequest:
     try:
         return AddOnRequest(asked["id"], do, str(message).encode("latin-1"), label)
     except UnicodeEncodeError:
-        raise DataError("the message must have one character for each byte") from None
+        raise DataError("each character of the message must be one byte, from 0 to 255") from None
 
 
 class Host:

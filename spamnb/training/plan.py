@@ -38,7 +38,7 @@ class About:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a training starts from, the current model, and the properties of the model that it will write."""
+    """The current model, from which a training starts, and the properties of the model to be written."""
 
     replaced: StoredModel | None  # the model whose file is replaced
     stored: StoredModel | None  # the model to add counts to

@@ -123,7 +123,7 @@ class SampleScorer:
         self.idle_scorers = [FeatureScorer(self.likelihood, table)]  # that no thread uses
 
     def __call__(self, learned: LearnedMessages, misfiled: Sequence[float]) -> None:
-        """Store the scores in `learned`; `misfiled`, the shares of misfiled mail, serve to correct counts."""
+        """Note the scores of the sample in `learned`, by counts corrected for the shares of misfiled mail."""
         self.likelihood.correct(misfiled)
         found = in_threads(self._joints, self.pieces, self.jobs)
         for (label_index, piece), joints in zip(self.pieces, found, strict=True):
