@@ -26,7 +26,7 @@ DAMAGED = ".damaged"  # what is added to the path of a database that was set asi
 class Database(sqlite3.Connection):
     """An open SQLite database. It holds a shared lock, so that no process renames its files meanwhile.
 
-    SQLite removes its log by name when it closes a database: after a renaming, that could be another's log.
+    SQLite removes a database's log by name when closing it: after a renaming, this could be another's log.
     """
 
     path = ""
@@ -72,7 +72,7 @@ class Database(sqlite3.Connection):
 
 
 def open_database(path: str, prepare: Callable[[Database], object], attempts: int = 2) -> Database:
-    """Open a database, or create it; a damaged database is renamed and replaced first.
+    """Open a database, or create a missing one; a damaged database is first renamed and replaced.
 
     `prepare` makes missing tables. Raises OSError if the database belongs to another user.
     """
@@ -97,7 +97,7 @@ def make_tables(database: Database, schema: str) -> None:
     asked = "SELECT (SELECT count(*) FROM sqlite_master), user_version FROM pragma_user_version"
     tables, found = database.execute(asked).fetchone()
     if tables and found != version:
-        raise DataError(f"{database.path}: made by another version of spamnb; remove it (it has no model)")
+        raise DataError(f"{database.path}: made by another version of spamnb; remove it (no model is in it)")
     if not tables:
         database.executescript(f"BEGIN IMMEDIATE; {schema} PRAGMA user_version = {version}; COMMIT")
 

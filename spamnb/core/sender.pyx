@@ -20,7 +20,7 @@ cdef Tag AUTH_TAG = tag_of(literal(b"auth:"))
 
 
 cdef int add_sender(Features *features, Arena *arena, Field *fields, Size count) except -1 nogil:
-    """Add tokens that compare Reply-To with From, and tokens of the checks that the receiving server made."""
+    """Add tokens that say whether Reply-To and From agree, and tokens for the checks that the receiving server made."""
     cdef Field *sender = first_field(fields, count, b"from")
     cdef Field *reply_to = first_field(fields, count, b"reply-to")
     cdef Field *to = first_field(fields, count, b"to")
@@ -45,7 +45,7 @@ cdef int add_sender(Features *features, Arena *arena, Field *fields, Size count)
 
 
 cdef int address_in(Arena *arena, Text value, Text *result) except -1 nogil:
-    """Set `result` to the address in a header, in lower case; to an empty text if the header has none."""
+    """Set `result` to the address in a header, in lower case, or to an empty text if the header has none."""
     cdef Size bracket = find_last(value, 60, value.size), at = 0
     cdef Text word
     cdef int words = 0
@@ -60,14 +60,14 @@ cdef int address_in(Arena *arena, Text value, Text *result) except -1 nogil:
 
 
 cdef bint names_address(Arena *arena, Text value, Text address) except -1 nogil:
-    """Return whether a header contains an address, which is given in lower case."""
+    """Return whether a header contains `address`, which must be in lower case."""
     cdef Text text
     lower_text(arena, value, &text)
     return address.size <= MAX_SOUGHT and find(text, address, 0) >= 0
 
 
 cdef int domain_of(Arena *arena, Text address, Text *result) except -1 nogil:
-    """Set `result` to the registered domain of an address, such as example.co.uk; to an empty text if it has none."""
+    """Set `result` to the registered domain of an address, such as example.co.uk, or to "" if there is none."""
     cdef Size sign = find_last(address, 64, address.size)
     if sign < 0:
         result[0] = nothing()
@@ -83,7 +83,7 @@ cdef int registered_domain(Arena *arena, Text host, Text *result) except -1 nogi
 
 
 cdef int domain_in_ascii(Arena *arena, Text domain, Text *result) except -1 nogil:
-    """Set `result` to a domain as it is in DNS (`xn--…`); a domain that DNS cannot have is left unchanged."""
+    """Set `result` to a domain as DNS has it (`xn--…`), or to the domain itself if DNS cannot have it."""
     result[0] = domain
     if not is_ascii(domain):
         with gil:
@@ -97,7 +97,7 @@ cdef int domain_in_ascii(Arena *arena, Text domain, Text *result) except -1 nogi
 # Authentication-Results (RFC 8601)
 
 cdef int add_results(Features *features, Arena *arena, Text value, Text domain) except -1 nogil:
-    """Add a token for each check in an Authentication-Results header: method, result, whose domain, and server."""
+    """Add a token for each check in an Authentication-Results header: method, result, if it is `domain`'s, server."""
     cdef Text plain, by, result, sender
     cdef Texts found  # each once
     cdef Size at, number
@@ -125,7 +125,7 @@ cdef int add_results(Features *features, Arena *arena, Text value, Text domain) 
 
 
 cdef int find_server(Arena *arena, Text value, Text plain, Size *at, Text *domain) except -1 nogil:
-    """Find the domain of the server that wrote a header, and where its results start; `plain` has no comments."""
+    """Set `domain` to the server that wrote a header, and `at` to where results start in `plain`, without comments."""
     cdef Text server = until(plain, 59, 0)
     at[0] = server.size + 1
     if has(server, 61):  # "=": Microsoft names no server
@@ -136,14 +136,14 @@ cdef int find_server(Arena *arena, Text value, Text plain, Size *at, Text *domai
 
 
 cdef Text next_result(Text plain, Size *at) noexcept nogil:
-    """Return the text up to the next semicolon, from `at` on, and move `at` past it."""
+    """Return the text from `at` to the next semicolon, and move `at` past this semicolon."""
     cdef Text result = until(plain, 59, at[0])
     at[0] += result.size + 1
     return result
 
 
 cdef bint add_result(Arena *arena, Texts *found, Text result, Text sender, Text by) except -1 nogil:
-    """Append the token of a server's check; return whether the check passed for the sender's domain (in ASCII)."""
+    """Append a token for a check by the server `by`; return if the check passed for the domain `sender` (in ASCII)."""
     cdef Size at = 0
     cdef int looked_at = 0
     cdef Text method, name, verdict, one, key, domain
@@ -176,7 +176,7 @@ cdef bint add_result(Arena *arena, Texts *found, Text result, Text sender, Text 
 
 
 cdef bint names_domain(Text method, Text key) noexcept nogil:
-    """Return whether the property `key` names the domain that a check was made for: of signature, envelope or From."""
+    """Return whether the property `key` has the domain that a method checked: of a signature, the envelope or From."""
     if is_(method, b"dkim"):
         return is_(key, b"header.d") or is_(key, b"header.i")
     if is_(method, b"spf"):
@@ -185,7 +185,7 @@ cdef bint names_domain(Text method, Text key) noexcept nogil:
 
 
 cdef bint is_alphabetic(Text text) noexcept nogil:
-    """Return whether a text has only ASCII letters; False if it is empty."""
+    """Return whether a text has only ASCII letters, and at least one."""
     cdef Size at
     for at in range(text.size):
         if not is_letter(byte_at(text, at)):
@@ -203,7 +203,7 @@ cdef int add_once(Arena *arena, Texts *texts, Text text) except -1 nogil:
 
 
 cdef int spaced_out(Arena *arena, Text result, Text *to) except -1 nogil:
-    """Set `to` to a result in lower case, with one space between words and none around "=" and "/"."""
+    """Set `to` to the text `result` in lower case, with one space between words, and none around "=" and "/"."""
     cdef Writer spaced
     cdef Text small, word
     cdef Size at = 0
@@ -219,9 +219,9 @@ cdef int spaced_out(Arena *arena, Text result, Text *to) except -1 nogil:
 
 
 cdef int without_comments(Arena *arena, Text value, Text *result) except -1 nogil:
-    """Replace each comment in a header by a space, and each quoted string by a quote: senders choose these texts.
+    """Set `result` to a header without texts that senders choose: comments become spaces, and quoted strings quotes.
 
-    If a comment or quote is not closed, the result ends with " (".
+    If a comment or quoted string is not closed, `result` ends with " (" in its place.
     """
     cdef Writer kept
     cdef Size at, start = 0, depth = 0
@@ -272,7 +272,7 @@ def sender_address(str value) -> str:
 
 
 def uncommented(str value) -> str:
-    """Return a header with a space per comment and a quote per quoted string; " (" at the end if one is not closed."""
+    """Replace each comment of a header by a space, each quoted string by a quote, and an unclosed one by " ("."""
     cdef Memory memory = Memory()
     cdef Text text
     text_of_str(&memory.arena, value, &text)
@@ -281,7 +281,7 @@ def uncommented(str value) -> str:
 
 
 def authentication_results(str value) -> tuple[str, list]:
-    """Return the server's domain in an Authentication-Results header, and a list of its results, in lower case."""
+    """Return the server's domain and the list of results in an Authentication-Results header, all in lower case."""
     cdef Memory memory = Memory()
     cdef Text text, plain, server, result
     cdef Size at
@@ -296,5 +296,5 @@ def authentication_results(str value) -> tuple[str, list]:
 
 
 def sender_tokens(headers: list) -> list:
-    """Return the tokens about the sender in headers, given as (name, value) pairs, in order."""
+    """Return, in order, the tokens about the sender that are made of headers, given as (name, value) pairs."""
     return tokens_of_headers(headers, None, True)

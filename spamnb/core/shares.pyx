@@ -22,7 +22,7 @@ cdef int share_out(Share *shares, Size count, Size most) noexcept nogil:
 
 
 cdef void sort_shares(Share *shares, Size count) noexcept nogil:
-    """Sort shares by size; shares of the same size are sorted by their number."""
+    """Sort shares by size (`size`), and shares of the same size by number (`which`)."""
     qsort(shares, count, sizeof(Share), &smaller_first)
 
 

@@ -37,7 +37,7 @@ cdef struct Reader:  # settings and memory with which a thread reads messages, o
 
 
 cdef object start_reader(Reader *reader, settings):
-    """Prepare a reader for a model's settings; return an object that must exist as long as the reader."""
+    """Prepare a reader for a model's settings; return an object that the caller must keep as long as the reader."""
     words = settings.words()
     start_features(&reader.features)
     start_rules(&reader.cutter.words, words)
@@ -53,7 +53,7 @@ cdef void free_reader(Reader *reader) noexcept:
 
 
 cdef int read_features(Reader *reader, Text raw, bint with_numbers, uint64_t *hash) except -1 nogil:
-    """Read a raw message, write its features to `reader.features`, and its hash to `hash`, unless that is NULL."""
+    """Read a raw message, write its features to `reader.features`, and unless `hash` is NULL, write its hash there."""
     clear_arena(&reader.arena)
     read_mail(&reader.mail, &reader.arena, raw)
     if hash is not NULL:
@@ -62,7 +62,7 @@ cdef int read_features(Reader *reader, Text raw, bint with_numbers, uint64_t *ha
 
 
 cdef int make_features(Features *features, Cutter *cutter, Mail *mail, bint with_numbers) except -1 nogil:
-    """Collect the features of a message that was read into `mail`; numeric features only if `with_numbers`."""
+    """Write to `features` the features of a message that was read into `mail`, numeric ones only if `with_numbers`."""
     cdef Arena *arena = mail.arena
     cdef WordRules *words = &cutter.words
     cdef Page *pages
@@ -133,7 +133,7 @@ cdef inline bint is_page(Leaf *leaf) noexcept nogil:
 
 
 cdef int render_pages(Mail *mail, Page *pages, Size *page_count) except -1 nogil:
-    """Render the HTML parts of a message into `pages`; each gets the same share of the MAX_WORK steps."""
+    """Render the HTML parts of a message into `pages`; each part may use an equal share of the MAX_WORK steps."""
     cdef Size n, count = 0
     for n in range(mail.leaf_count):
         count += is_page(&mail.leaves[n])
@@ -172,7 +172,7 @@ cdef int add_head(Features *features, WordRules *words, Mail *mail) except -1 no
 # Leaves
 
 cdef int add_leaf(Features *features, WordRules *words, Leaf *leaf) except -1 nogil:
-    """Add tokens of a part's content type, charset and file name, and of the names of the files in an archive."""
+    """Add tokens for a part's content type, charset and file name, and for the file names in an archive."""
     cdef Size n
     if leaf.content_type.size:
         add_printable(features, b"type:", first_chars(leaf.content_type, 60), 1)
@@ -215,7 +215,7 @@ cdef int add_printable(Features *features, const char *tag_text, Text text, Size
 
 
 cdef int add_tags(Features *features, Page *page) except -1 nogil:
-    """Add a token for each HTML tag of a page; distinct tags come first, so that only repetitions may be dropped."""
+    """Add each HTML tag of a page as a token: first all distinct tags, then repetitions, which a limit drops first."""
     cdef Size n
     for n in range(page.tag_count):
         add_printable(features, b"html:", page.tags[n].name, 1)
@@ -265,7 +265,7 @@ cdef int add_texts(
 # Grams
 
 cdef int add_grams_of_head(Features *features, Mail *mail) except -1 nogil:
-    """Add the grams (runs of four bytes) of those headers that are evidence, without dates and random words.
+    """Add the grams (four neighbouring bytes) of all headers that are not ignored, without dates and random words.
 
     The first Received is left out: the receiving server writes it, and a milter never sees it.
     """
@@ -290,8 +290,8 @@ cdef int add_grams_of_head(Features *features, Mail *mail) except -1 nogil:
 
 
 cdef Text gram_part_of_value(Field *field) noexcept nogil:
-    """Return the part of a header whose grams are used: nothing of a date, only the host of an identifier such as
-    Message-ID, a Received up to the date at its end; of other headers the whole value.
+    """Return the part of a header whose grams are used: of a date nothing, of an identifier such as Message-ID only the
+    host, of a Received all but the date at its end, and of any other header the whole value.
     """
     cdef int rule = field.rule
     cdef Size at
@@ -343,8 +343,8 @@ cdef Size next_digit(Text text, Size at) noexcept nogil:
 cdef bint is_random(Text word) noexcept nogil:
     """Return whether a word looks random: a long number, or two or more digits mixed with letters.
 
-    Its grams say nothing about other mail, and fill the counters. (1-AUC)%, learned from spamassassin, tested on
-    phishing and mailing lists of today: 1.21 with random words and dates, 0.90 without.
+    The grams of such a word say nothing about other mail, and fill the counters. (1-AUC)%, learned from spamassassin,
+    tested on phishing and mailing lists of today: 1.21 with random words and dates, 0.90 without.
     """
     cdef Size at, digits = 0, changes = 0
     for at in range(word.size):
@@ -354,7 +354,7 @@ cdef bint is_random(Text word) noexcept nogil:
 
 
 cdef int add_grams_of_texts(Features *features, Texts *texts) except -1 nogil:
-    """Add the grams (runs of four bytes) of the start of texts; if over half is spaces, each gap becomes one space."""
+    """Add the grams (four neighbouring bytes) of the start of texts; if it is mostly spaces, each gap becomes one."""
     cdef Writer start
     start_writer(&start, features.arena, 2 * GRAM_TEXT)
     put_joined(&start, texts, False)
@@ -366,7 +366,7 @@ cdef int add_grams_of_texts(Features *features, Texts *texts) except -1 nogil:
 
 
 cdef int put_joined(Writer *to, Texts *texts, bint words_only) except -1 nogil:
-    """Append texts, joined by spaces, until they have GRAM_TEXT bytes; `words_only`: with one space between words."""
+    """Append texts, joined by spaces, until there are GRAM_TEXT bytes; if `words_only`, with one space per gap."""
     cdef Size n, at
     cdef Text text
     for n in range(texts.count):
@@ -391,7 +391,7 @@ cdef int put_joined(Writer *to, Texts *texts, bint words_only) except -1 nogil:
 # For Python
 
 cdef class Tokenizer:
-    """Makes the features of messages by the settings of a model; for one thread at a time."""
+    """Makes the features of messages by the settings of a model. Only one thread may use it at a time."""
 
     cdef Cutter cutter
     cdef readonly object settings
@@ -408,7 +408,7 @@ cdef class Tokenizer:
         free_rules(&self.cutter.words)
 
     def features(self, Message message, bint numbers=True, FeatureSet reuse=None):
-        """Return a message's features; numeric ones only if `numbers`. `reuse`: an old object to fill and return."""
+        """Return a message's features, numeric ones only if `numbers`. If given, the old object `reuse` is filled."""
         cdef FeatureSet found = reuse if reuse is not None else FeatureSet()
         found.message, found.known_texts, found.pair_numbers = message, None, None
         with nogil:
@@ -437,6 +437,6 @@ def is_html(leaf) -> bool:
 
 
 def pages_of(message) -> dict:
-    """Return a dict: id() of each HTML part of a message → the part as a `RenderedPage`."""
+    """Return a dict that maps the id() of each HTML part of a message to the part's `RenderedPage`."""
     pages = [leaf for leaf in message.leaves if leaf.text and is_html(leaf)]
     return {id(leaf): render_page(leaf.text, MAX_WORK // len(pages)) for leaf in pages}

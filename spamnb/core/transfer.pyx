@@ -21,7 +21,7 @@ cdef enum:  # why a body is not encoded as declared
 
 
 cdef int decode_transfer(Arena *arena, Text body, int declared, bint is_text, DecodedBody *result) except -1 nogil:
-    """Decode a body that is base64 or quoted-printable, whether it declares this or not."""
+    """Decode a body that is base64 or quoted-printable, even if this is not what the message declares."""
     result.data, result.encoding, result.other_encoding = body, declared, NOWHERE
     result.why, result.high_bytes = AS_DECLARED, 0
     if declared == BASE64:
@@ -95,7 +95,7 @@ cdef int decode_base64_body(Arena *arena, Text body, bint is_text, DecodedBody *
 
 
 cdef bint is_all_base64(Text body) noexcept nogil:
-    """Return whether a body has only letters of base64, in groups of four or very many, and is not prose."""
+    """Return whether a body has only letters of base64 (a multiple of four, or very many), and is not prose."""
     cdef Size at, letters = 0
     cdef int byte
     for at in range(body.size):
@@ -116,7 +116,7 @@ cdef int decode_quoted_body(Arena *arena, Text body, bint is_text, DecodedBody *
 
 
 cdef int decode_lines(Arena *arena, Text body, int declared, DecodedBody *result) except -1 nogil:
-    """Decode the lines that are encoded, and copy the others; set `why` to the reason if this is not as declared."""
+    """Decode the lines that are encoded, and copy the others; if some are not as declared, set `why` to the reason."""
     cdef int encoding = declared if declared != AS_IT_IS else BASE64, used
     cdef Size start = 0, end, copied = 0
     cdef bint may_be = False
@@ -156,7 +156,7 @@ cdef int decode_lines(Arena *arena, Text body, int declared, DecodedBody *result
 
 
 cdef Size end_of_lines(Text body, Size at, int encoding, bint *may_be) noexcept nogil:
-    """Return where the lines end that are like the first: all may be encoded (if so, set `may_be`), or none."""
+    """Set `may_be` to whether the line at `at` may be encoded; return where the lines of the same kind after it end."""
     cdef Text line = until(body, c"\n", at)
     may_be[0] = may_be_encoded(line, encoding)
     at += line.size
@@ -169,7 +169,7 @@ cdef Size end_of_lines(Text body, Size at, int encoding, bint *may_be) noexcept 
 
 
 cdef inline bint may_be_encoded(Text line, int encoding) noexcept nogil:
-    """Return whether a line may be in an encoding: a line of base64; for quoted-printable, a line of ASCII."""
+    """Return whether a line may be encoded: as quoted-printable, if it is ASCII; as base64, if it looks like this."""
     return is_ascii(line) if encoding == QUOTED else is_base64_line(line)
 
 
@@ -210,7 +210,7 @@ cdef bint is_prose(Text text) noexcept nogil:
 
 
 cdef int decode_if_encoded(Arena *arena, Text block, int declared, Text *result) except -1 nogil:
-    """Decode lines that may be encoded; return False if they are not encoded."""
+    """Decode lines that look encoded; return whether they really are, which the result shows."""
     if declared == QUOTED:
         return decode_quoted_block(arena, block, result)
     if is_prose(block) if declared == BASE64 else not is_like_base64(block):
@@ -224,7 +224,7 @@ cdef int decode_if_encoded(Arena *arena, Text block, int declared, Text *result)
 
 
 cdef bint is_like_base64(Text block) noexcept nogil:
-    """Return whether lines that do not declare base64 look like it: of equal length, with letters in both cases."""
+    """Return whether lines look like undeclared base64: of equal length, with letters not in one case only."""
     cdef Size at, size = 0, first = NOWHERE, last = NOWHERE  # bytes of the lines
     cdef bint has_small = False, has_capital = False
     cdef int byte
@@ -246,7 +246,7 @@ cdef bint is_like_base64(Text block) noexcept nogil:
 
 
 cdef int decode_quoted_block(Arena *arena, Text block, Text *result) except -1 nogil:
-    """Decode those lines that are quoted-printable; return whether there are any."""
+    """Decode those lines of `block` that are quoted-printable, and copy the others; return whether this changes it."""
     cdef Size at = 0
     cdef Text line, decoded
     cdef Writer to
@@ -269,7 +269,7 @@ cdef int decode_quoted_block(Arena *arena, Text block, Text *result) except -1 n
 
 
 cdef bint is_quoted(Text text, Text decoded) noexcept nogil:
-    """Return whether most "=" in a text begin escapes of quoted-printable, few of them for control characters."""
+    """Return whether most "=" in a text begin escapes of quoted-printable, few of which mean control characters."""
     cdef Size escapes = 0, signs = 0, controls, at = find_byte(text, 61, 0)
     cdef bint is_second = False  # of two signs: "==" stands for one, as "=3D" does
     cdef int next
@@ -293,6 +293,6 @@ cdef bint is_quoted(Text text, Text decoded) noexcept nogil:
 
 
 cdef inline bint begins_as_utf16(Text text) noexcept nogil:
-    """Return whether a text begins with the byte order mark of UTF-16; half of its bytes may look like controls."""
+    """Return whether a text begins with UTF-16's byte order mark; some of its bytes may look like controls."""
     return starts_with(text, b"\xff\xfe") or starts_with(text, b"\xfe\xff")
 

@@ -15,7 +15,7 @@ cdef extern from *:
 
 
 cdef inline uint64_t load_eight(Text text, Size at) noexcept nogil:
-    """Return eight bytes of a text as one number, the first byte lowest; after the end of the text come spaces.
+    """Return eight bytes of a text as one number, the first byte lowest; bytes after the text's end read as spaces.
 
     Safe for any offset from 0 on: only bytes of the text are read.
     """
@@ -28,7 +28,7 @@ cdef inline uint64_t load_eight(Text text, Size at) noexcept nogil:
 
 
 cdef inline Size first_high(Text text, Size at) noexcept nogil:
-    """Return the offset of the next byte above 0x7f; the end if there is none."""
+    """Return the offset of the next byte above 0x7f, from `at` on; the size of the text if there is none."""
     while at + 8 <= text.size and not load_eight(text, at) & 0x8080808080808080u:
         at += 8
     while 0 <= byte_at(text, at) < 0x80:
@@ -52,8 +52,8 @@ cdef inline void store_eight(Byte *to, uint64_t eight) noexcept nogil:
 cdef uint64_t hash_of(Text text, uint64_t state) noexcept nogil:
     """Return a hash of a text; `state` is a seed, or the hash of what came before.
 
-    In bounds: 8 bytes are copied where 8 are left, else the last ones singly. Each 8 bytes are multiplied twice by a
-    secret: after one product, a flipped top bit would only move.
+    In bounds: 8 bytes are copied where 8 are left, else the last ones singly. Each 8 bytes are multiplied by a secret
+    twice: if only once, a changed top bit of a text would change a single bit of the hash.
     """
     cdef Size at = 0, k
     cdef uint64_t eight
@@ -71,7 +71,7 @@ cdef uint64_t hash_of(Text text, uint64_t state) noexcept nogil:
 
 
 cdef bint lower_ascii(Text text, Byte *to) noexcept nogil:
-    """Write a text with its ASCII letters in lower case; return whether all of it is ASCII.
+    """Write a text to `to`, with its ASCII letters in lower case; return whether all of the text is ASCII.
 
     In bounds: callers have as much memory behind `to` as the text has bytes.
     """

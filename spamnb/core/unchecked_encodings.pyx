@@ -24,7 +24,7 @@ fill_byte_tables()
 cdef Size base64_into(Text text, Byte *to) noexcept nogil:
     """Decode base64, up to the padding, into memory of 3/4 of the text's size; return how many bytes were written.
 
-    In bounds: four letters are read only where four are left, and give three bytes; others give fewer.
+    In bounds: four letters are read together only where four are left, and give three bytes; single letters give fewer.
     """
     cdef const Byte *at = text.at
     cdef const Byte *end = text.at + text.size
@@ -58,10 +58,10 @@ cdef Size base64_into(Text text, Byte *to) noexcept nogil:
 
 
 cdef Size end_of_plain_utf8(Text text, Size at) noexcept nogil:
-    """Return where UTF-8 with at most three bytes per character ends, from `at` on; or an offset before that.
+    """Return an offset, from `at` on, up to which a text is valid UTF-8; the valid part may be longer than that.
 
-    Rare bytes are left to the caller: E0 and ED, four bytes, the last eight bytes of a text. A third of the time of
-    `utf8_size`. In bounds: eight bytes are read only where eight are left.
+    Stops at bytes that the caller must check: E0, ED, characters of four bytes, the last eight bytes of the text. Takes
+    a third of the time of `utf8_size`. In bounds: eight bytes are read only where eight are left.
     """
     cdef const Byte *next
     cdef uint64_t eight = 0
@@ -82,10 +82,10 @@ cdef Size end_of_plain_utf8(Text text, Size at) noexcept nogil:
 
 
 cdef Size count_controls(Text text) noexcept nogil:
-    """Return how many bytes are control characters that no text has.
+    """Return how many bytes of a text are control characters that a real text does not have.
 
-    Eight printable bytes are skipped at once: a fifth of the time. In bounds: eight bytes are read only where eight
-    are left.
+    Eight printable bytes are skipped at once, which takes a fifth of the time. In bounds: eight bytes are read only
+    where eight are left.
     """
     cdef Size at = 0, k, found = 0
     cdef uint64_t eight = 0, ones = 0x0101010101010101u, deletes
@@ -102,9 +102,9 @@ cdef Size count_controls(Text text) noexcept nogil:
 
 
 cdef Size put_forms(Text text, const Forms *table, Byte *to) noexcept nogil:
-    """Decode a text in a charset with one byte per character, into `to` unless NULL; return the result's size.
+    """Decode a text in a charset with one byte per character, and write it to `to` unless NULL; return its new size.
 
-    In bounds: the caller has memory for these and four bytes more; eight bytes are read only where eight are left.
+    In bounds: `to` has four bytes more than the result needs; eight bytes are read only where eight are left.
     """
     cdef Size at = 0, size = 0
     cdef uint64_t eight = 0
@@ -127,10 +127,10 @@ cdef Size put_forms(Text text, const Forms *table, Byte *to) noexcept nogil:
 
 
 cdef int cost_of_letters(Text sample, const Language *language, int most) noexcept nogil:
-    """Return the cost of a sample as text of a language in a single-byte charset, at most `most`.
+    """Return how unlikely a sample is as text of a language in a single-byte charset: a cost of at most `most`.
 
-    Branch-free but for the end of sixteen bytes: a third of the time. In bounds: no class is as large as `width`, and
-    flags are below 8, as was checked when the tables were loaded.
+    Branches only once in sixteen bytes, which takes a third of the time. In bounds: classes are below `width`, and
+    flags below 8, as was checked when the tables were loaded.
     """
     cdef const Byte *byte = sample.at
     cdef const Byte *end = sample.at + sample.size

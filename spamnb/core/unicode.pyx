@@ -23,7 +23,7 @@ cdef inline Size char_size(int first) noexcept nogil:
 
 
 cdef inline Char char_at(Text text, Size at, Size *after) noexcept nogil:
-    """Return the character at an offset, and set `after` to the offset after it; WRONG at the end of the text."""
+    """Return the character at an offset (WRONG at the text's end), and set `after` to the offset after it."""
     cdef int first = byte_at(text, at)
     if first < 0x80:
         after[0] = at + 1
@@ -100,7 +100,7 @@ cdef inline bint is_white(Char char) noexcept nogil:
 
 
 cdef Text without_white(Text text) noexcept nogil:
-    """Return a text without white space at its start and end, as str.strip() returns it."""
+    """Return a text without white space at its start and end, as str.strip() does."""
     cdef Size start = 0, end = text.size, after = 0, before
     while start < end and is_white(char_at(text, start, &after)):
         start = after
@@ -113,7 +113,7 @@ cdef Text without_white(Text text) noexcept nogil:
 
 
 cdef int lower_text(Arena *arena, Text text, Text *result) except -1 nogil:
-    """Set `result` to a text in lower case, as str.lower() returns it; Python does it for capitals beyond ASCII."""
+    """Set `result` to a text in lower case, as str.lower() does; Python lowers texts with capitals beyond ASCII."""
     cdef Size at = 0
     cdef Char char
     while at < text.size:

@@ -13,7 +13,7 @@ cdef struct WordRules:  # a model's rules for words; with a cache, so each threa
 
 
 cdef int start_rules(WordRules *rules, words) except -1:
-    """Set up the rules of a `Words` object (reading/settings.py), which the caller must keep; None for defaults."""
+    """Set `rules` to those of a `Words` object (reading/settings.py), which the caller must keep; None: defaults."""
     memset(rules, 0, sizeof(WordRules))
     rules.ngrams, rules.is_simple = 1, True
     if words is not None:
@@ -28,7 +28,7 @@ cdef void free_rules(WordRules *rules) noexcept nogil:
 
 
 cdef int spaced(WordRules *rules, Arena *arena, Text text, Text *result) except -1 nogil:
-    """Set `result` to the words of a text, in lower case, separated by spaces; quotes and long words stay."""
+    """Set `result` to the words of a text, in lower case, separated by spaces; quotes and long words are left in."""
     cdef Byte *copy
     cdef bint is_plain
     if rules.dotless:
@@ -56,7 +56,7 @@ cdef int filter_words(WordRules *rules, Arena *arena, Text *words) except -1 wit
 
 
 cdef int read_scripts(RunCache *cache, Arena *arena, Text text, Text *result) except -1 nogil:
-    """Replace each piece between spaces that is not ASCII by the words in it; only MAX_WORDS pieces are read."""
+    """Cut pieces between spaces into words if they have characters beyond ASCII; only MAX_WORDS pieces are read."""
     cdef Writer to
     cdef Size at, start, copied = 0
     text = first_runs(text)
@@ -77,7 +77,7 @@ cdef int read_scripts(RunCache *cache, Arena *arena, Text text, Text *result) ex
 
 
 cdef Text first_runs(Text text) noexcept nogil:
-    """Return the start of a text, up to MAX_WORDS pieces between spaces; the whole text if it has no more."""
+    """Return the start of a text: at most MAX_WORDS pieces between spaces, or the whole text if it has fewer."""
     cdef Size at, runs = 0
     if text.size >= 2 * MAX_WORDS - 1:  # else there are no more
         for at in range(text.size):
@@ -89,9 +89,9 @@ cdef Text first_runs(Text text) noexcept nogil:
 
 
 cdef int plain_typography(Arena *arena, Text text, Text *result) except -1 nogil:
-    """Replace typographic quotes, dashes, bullets and the like by ASCII; without any, the result is the text itself.
+    """Set `result` to a text with ASCII instead of typographic quotes, dashes, bullets and the like.
 
-    They are often the only characters that are not ASCII: two texts in three of those are then read four times as fast.
+    In two thirds of the texts beyond ASCII, only these are not ASCII: such texts are then read four times as fast.
     """
     cdef Writer to
     cdef Size at, after = 0, copied = 0
@@ -144,7 +144,7 @@ cdef Size count_words(Text spaced) noexcept nogil:
 # For Python
 
 cdef class Cutting(Memory):
-    """The rules of a `Words` object, which must stay alive, and memory for the texts of one call from Python."""
+    """The memory for one call from Python, and the rules of a `Words` object, which the caller must keep alive."""
 
     cdef WordRules rules
 
