@@ -19,7 +19,7 @@ cdef class Counts:
     cdef readonly int label_count
 
     cdef int find(self, const uint64_t *keys, Size count, int64_t *rows) except -1 nogil:
-        """Write the counts of each key (fingerprint) to `rows`: messages by label, then occurrences by label."""
+        """Write the counts of each fingerprint to `rows`: its messages in each label, then its occurrences in each."""
         memset(rows, 0, count * 2 * self.label_count * sizeof(int64_t))
         return 0
 
@@ -29,7 +29,7 @@ cdef class Counts:
         return 0
 
     def lookup(self, fingerprints):
-        """Return a dict: fingerprint → counts, only for fingerprints that have a count above 0."""
+        """Return a dict: fingerprint → tuple of its counts, only for fingerprints that have a count above 0."""
         cdef list wanted = list(fingerprints)
         cdef Size count = len(wanted), n, width = 2 * self.label_count
         cdef uint64_t *keys = <uint64_t *>memory_of(NULL, count * (1 + width) * sizeof(uint64_t) + 1)
@@ -44,7 +44,7 @@ cdef class Counts:
             free(keys)
 
     def lookup_grams(self, counters):
-        """Return a dict: gram counter → messages of each label, only for counters that have a count above 0."""
+        """Return a dict: gram counter (its number) → messages of each label, only for counters above 0."""
         cdef list wanted = list(counters)
         cdef Size count = len(wanted), n, width = self.label_count
         cdef int64_t *rows = <int64_t *>memory_of(NULL, count * (width * sizeof(int64_t) + sizeof(uint32_t)) + 1)

@@ -38,7 +38,7 @@ cdef const char *ONLY_IN_15 = b"\xa4\xa6\xa8\xb4\xb8\xbc\xbd\xbe"
 
 
 cdef int find_charset(Context *context, Text data, int declared, int *why) except -1 nogil:
-    """Return the codec of text beyond ASCII; set `why` to the reason if not `declared`. `context`: the message."""
+    """Find the codec of a text from its bytes, and return it; set `why` to the reason if it is not `declared`."""
     cdef Arena *arena = context.arena
     cdef int marked = marked_codec(data, why)
     cdef Text sample
@@ -74,7 +74,7 @@ cdef int find_charset(Context *context, Text data, int declared, int *why) excep
 
 
 cdef int marked_codec(Text data, int *why) noexcept nogil:
-    """Return the codec shown by a byte order mark, ISO-2022's escapes or UTF-16's zeros; GUESSED if none is there."""
+    """Return the codec shown by a byte order mark, escapes of ISO-2022 or zeros of UTF-16; otherwise GUESSED."""
     cdef Text zeros = piece(data, 0, MAX_SAMPLE)
     cdef Size at, big = 0, little = 0
     why[0] = HAS_BYTE_ORDER_MARK
@@ -124,7 +124,7 @@ cdef bint has_any_of(Text text, const char *letters) noexcept nogil:
 
 
 cdef int without_tags(Arena *arena, Text data, Text *result) except -1 nogil:
-    """Remove the HTML tags from a text, since the letters in tags say nothing about its language."""
+    """Set `result` to a text without its HTML tags, because the letters in tags say nothing about the language."""
     cdef Size at = find_byte(data, 60, 0), end
     cdef Text tag
     cdef Writer to
@@ -141,7 +141,7 @@ cdef int without_tags(Arena *arena, Text data, Text *result) except -1 nogil:
 
 
 cdef int take_sample(Arena *arena, Text data, Text *result) except -1 nogil:
-    """Make a sample of the first words that are not all ASCII, and words around them; others may be English."""
+    """Set `result` to the first words that are not all ASCII, with the words next to them; the rest may be English."""
     cdef Writer pieces, near
     cdef Size at = 0
     cdef Text part, word, before = nothing()
@@ -169,7 +169,7 @@ cdef int take_sample(Arena *arena, Text data, Text *result) except -1 nogil:
 
 
 cdef bint is_nearly_utf8(Text sample) noexcept nogil:
-    """Return whether a sample is UTF-8, except for at most one of every FEW_WRONG characters."""
+    """Return whether a sample is UTF-8; one of its characters may be wrong for each FEW_WRONG that are right."""
     cdef Size at = 0, size, wrong = 0, right = 0
     while at < sample.size:
         size = utf8_size(sample, at)
@@ -199,7 +199,7 @@ cdef int fits(Arena *arena, Text data, int codec) except -1 nogil:
 
 
 cdef int cheapest_codec(Context *context, Text sample, int declared, Text data, int *why) except -1 nogil:
-    """Return the codec that fits a sample best, at the lowest cost; set `why` to the reason if not `declared`."""
+    """Return the codec in which a sample costs least; set `why` to the reason if this is not the `declared` codec."""
     cdef Arena *arena = context.arena
     cdef LetterTables *known = tables()
     cdef Candidate *candidate = candidate_of(declared)
@@ -256,7 +256,7 @@ cdef int cheapest_codec(Context *context, Text sample, int declared, Text data, 
 
 
 cdef bint may_be_double(Text sample) noexcept nogil:
-    """Return whether most bytes above 0x7f can begin a two-byte character, so that such codecs are loaded (1 ms)."""
+    """Return whether a sample may have two-byte characters; only then their codecs are loaded, which takes 1 ms."""
     cdef Size pairs = 0, wrong = 0, at  # pairs of bytes, and those that are no character
     cdef bint is_lead = False
     cdef int byte

@@ -16,7 +16,7 @@ cdef void start_context(Context *context, Arena *arena, Text data) noexcept nogi
 
 
 cdef int read_text(Context *context, Text body, int encoding, Text charset, Decoding *result) except -1 nogil:
-    """Decode the body of one part of a message, given its declared transfer encoding and charset."""
+    """Decode the body of one part of a message to `result`, given the body's declared encoding and charset."""
     decode_transfer(context.arena, body, encoding, True, &result.how)
     return text_and_charset(
         context, result.how.data, codec_of(charset), &result.text, &result.codec, &result.why_charset
@@ -24,7 +24,7 @@ cdef int read_text(Context *context, Text body, int encoding, Text charset, Deco
 
 
 cdef int decode(Context *context, Text data, int declared, Text *result) except -1 nogil:
-    """Decode bytes with their declared codec if it fits, otherwise with a codec found from the bytes."""
+    """Decode bytes to `result`, with the `declared` codec if it fits, otherwise with one found from the bytes."""
     cdef int codec = 0, why = 0
     return text_and_charset(context, data, declared, result, &codec, &why)
 
@@ -32,7 +32,7 @@ cdef int decode(Context *context, Text data, int declared, Text *result) except 
 cdef int text_and_charset(
     Context *context, Text data, int declared, Text *result, int *codec, int *why
 ) except -1 nogil:
-    """Decode bytes; set `result`, its codec, and `why` to the reason if this is not the declared codec."""
+    """Decode bytes to `result`; set `codec` to the codec used, and `why` to the reason if this is not `declared`."""
     cdef bint is_done = False
     codec[0] = charset_of(context, data, declared, why, &is_done)
     result[0] = data
@@ -40,7 +40,7 @@ cdef int text_and_charset(
 
 
 cdef int charset_of(Context *context, Text data, int declared, int *why, bint *is_done) except -1 nogil:
-    """Return the codec of bytes; set `why` to the reason if not `declared`, and `is_done` if they are UTF-8."""
+    """Return the codec of bytes; if it is not `declared`, set `why`; set `is_done` if the bytes are UTF-8 already."""
     why[0], is_done[0] = AS_DECLARED, False
     declared = usable_codec(declared)
     if is_ascii(data):
@@ -58,12 +58,12 @@ cdef int charset_of(Context *context, Text data, int declared, int *why, bint *i
 
 
 cdef inline int usable_codec(int codec) noexcept nogil:
-    """Return a declared codec; GUESSED if it says nothing about bytes above 0x7f."""
+    """Return a declared codec; GUESSED if that is ASCII or unknown, and so says nothing about bytes above 0x7f."""
     return GUESSED if codec == ASCII or codec < 0 else codec
 
 
 cdef int readable_fields(Context *context, Field *fields, Size count, int codec) except -1 nogil:
-    """Set the readable values of header fields; `codec`: the probable codec of their raw bytes, as in the body."""
+    """Set the readable values of header fields; bytes above 0x7f are probably in `codec`, as in the body."""
     cdef Writer raw
     cdef Size which, with_raw = 0
     cdef int why = 0
@@ -84,9 +84,9 @@ cdef int readable_fields(Context *context, Field *fields, Size count, int codec)
 
 
 cdef int readable_value(Context *context, Text raw, int codec, Text *result) except -1 nogil:
-    """Decode the raw value of a header: replace each encoded word `=?charset?B or Q?text?=` by its text.
+    """Set `result` to the raw value of a header, with each encoded word `=?charset?B or Q?text?=` decoded.
 
-    Neighbouring words of one charset are decoded together, as many senders cut a character in two.
+    Neighbouring words of one charset are decoded together, since many senders split a character between two words.
     """
     cdef Writer to, words  # words: bytes of encoded words, to be decoded together
     cdef Text between, decoded
@@ -133,7 +133,7 @@ cdef int readable_value(Context *context, Text raw, int codec, Text *result) exc
 
 
 cdef int put_decoded(Context *context, Writer *to, Text data, int codec) except -1 nogil:
-    """Decode bytes with a codec, and append the text."""
+    """Decode bytes, which are probably in this codec, and append the text to `to`."""
     cdef Text text
     if data.size:
         decode(context, data, codec, &text)
@@ -167,7 +167,7 @@ cdef tuple WHY_CHARSET = (
 
 
 cdef tuple encoding_and_reason(DecodedBody *body):
-    """Return the name of a body's transfer encoding, and the reason if it is not the declared one, otherwise ""."""
+    """Return the name of a body's transfer encoding, and why this is not the declared one ("" if it is)."""
     name = ENCODINGS[body.encoding]
     if body.other_encoding >= 0:
         name += f" and {ENCODINGS[body.other_encoding]}"
@@ -175,7 +175,7 @@ cdef tuple encoding_and_reason(DecodedBody *body):
 
 
 cdef class MessageContext(Memory):
-    """A message that may name the charsets of its texts; without `data`, searches for charsets are not limited."""
+    """The message that texts are from, as it may name their charsets. Without `data`, MAX_FOUND is no limit."""
 
     cdef Context context
     cdef bytes data

@@ -33,7 +33,7 @@ cdef struct EntryBlock:  # a block that was read: pointers to its columns
 
 
 cdef inline Size block_size(Size count, Size words, Size width, Size text_size, Size labels) noexcept nogil:
-    """Return the size of a block in bytes: of `count` entries, `words` of them words; `width`: bytes of a count."""
+    """Return the size in bytes of a block: it has `count` entries, of which `words` are words; `width`: of a count."""
     return BLOCK_HEADER + count * (8 + labels * width + 2) + words * (labels * width + 4) + text_size
 
 
@@ -44,7 +44,7 @@ cdef inline Size max_block_size(int labels) noexcept nogil:
 # Reading
 
 cdef bint open_block(EntryBlock *block, const Byte *at, Size size, int labels) noexcept nogil:
-    """Find the columns of a block; return False if its sizes do not match, or if keys or texts are not in order."""
+    """Find the columns of a block; return False if they do not have the size of the block, or are not in order."""
     if size < BLOCK_HEADER:
         return False
     block.count, block.width, block.words, block.labels = at[0], at[1], number_at(at + 2, 2), labels
@@ -93,19 +93,19 @@ cdef inline bint is_word(const EntryBlock *block, int entry) noexcept nogil:
 
 
 cdef inline int word_number(const EntryBlock *block, int entry) noexcept nogil:
-    """Return how many words come before an entry in its block."""
+    """Return the number of an entry among the words of its block: how many words come before it."""
     return count_bits(block.mask & ((<uint64_t>1 << entry) - 1))
 
 
 cdef inline uint64_t fixed_number_at(const Byte *at, int width) noexcept nogil:
-    """Return the little-endian number in 1, 2, 4 or 8 bytes; this is fast if the compiler knows the width."""
+    """Return the little-endian number in `width` bytes (1, 2, 4 or 8); this is fast if the compiler knows `width`."""
     cdef uint64_t number = 0
     memcpy(&number, at, width)
     return SPAMNB_FIRST_LOWEST(number)
 
 
 cdef inline int64_t count_at(const Byte *counts, Size place, int width) noexcept nogil:
-    """Return the count at an index of an array of counts, `width` bytes each."""
+    """Return the count at index `place` of an array of counts that have `width` bytes each."""
     if width == 1:
         return counts[place]
     if width == 2:
@@ -116,7 +116,7 @@ cdef inline int64_t count_at(const Byte *counts, Size place, int width) noexcept
 
 
 cdef inline void read_row(const EntryBlock *block, int entry, int64_t *row) noexcept nogil:
-    """Write the counts of an entry (a word or pair) to `row`: messages by label, then occurrences by label."""
+    """Write the counts of an entry to `row`: its messages in each label, then its occurrences in each (pairs: 0)."""
     cdef int k, labels = block.labels, word
     for k in range(labels):
         row[k] = count_at(block.messages, entry * labels + k, block.width)
@@ -128,7 +128,7 @@ cdef inline void read_row(const EntryBlock *block, int entry, int64_t *row) noex
 
 
 cdef inline Text block_text(const EntryBlock *block, int entry) noexcept nogil:
-    """Return the text of a word; for a pair, an empty text."""
+    """Return the text of an entry: of a word its text, of a pair an empty text."""
     cdef Text text = nothing()
     cdef int word, start
     if is_word(block, entry):
@@ -143,14 +143,14 @@ cdef inline int last_day_at(const EntryBlock *block, int entry) noexcept nogil:
 
 
 cdef inline int first_day_at(const EntryBlock *block, int entry) noexcept nogil:
-    """Return the first day on which a word was seen; for a pair the last day, because only that is stored."""
+    """Return the first day on which a word was seen. For a pair, return the last day, as the first is not stored."""
     if is_word(block, entry):
         return number_at(block.first_days + 2 * word_number(block, entry), 2)
     return last_day_at(block, entry)
 
 
 cdef inline int block_entry(const EntryBlock *block, uint64_t key) noexcept nogil:
-    """Return the number of the entry with this key; NOWHERE if the block does not have the key."""
+    """Return the number of the entry with this key (fingerprint); NOWHERE if the block does not have the key."""
     cdef int first = 0, last = block.count, middle
     while first < last:
         middle = (first + last) >> 1
@@ -190,7 +190,7 @@ cdef struct NewBlock:  # entries of a block that is being made, as columns
 
 
 cdef Size write_block(const NewBlock *block, Byte *to) noexcept nogil:
-    """Write a block to memory of `max_block_size` bytes; return its size. Entries with occurrences become words."""
+    """Write a block to `to`, which has `max_block_size` bytes; return its size. Entries with occurrences are words."""
     cdef int n, k, labels = block.labels, words = 0, width
     cdef uint64_t highest = 0, mask = 0
     cdef int64_t *row

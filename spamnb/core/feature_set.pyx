@@ -29,7 +29,7 @@ cdef class FeatureSet:
 
     @staticmethod
     def of(tokens, numbers=None, pairs=(), grams=()):
-        """Return a set with these features, each in the form of the property of the same name; tokens get no texts."""
+        """Return a `FeatureSet` from features as its properties of the same names return them; texts are missing."""
         cdef FeatureSet features = FeatureSet()
         cdef Features *it = &features.it
         cdef uint64_t fingerprint
@@ -46,27 +46,27 @@ cdef class FeatureSet:
 
     @property
     def tokens(self):
-        """All distinct tokens: (fingerprint, how often it occurs in the message, HEAD or BODY)."""
+        """A list of the distinct tokens: (fingerprint, number of occurrences in the message, HEAD or BODY)."""
         cdef Size n
         cdef Entry *found = self.it.tokens.entries
         return [(found[n].fingerprint, found[n].times, found[n].part) for n in range(self.it.tokens.used)]
 
     @property
     def pairs(self):
-        """All distinct pairs of neighbouring words in the subject or in a text: (fingerprint, HEAD or BODY)."""
+        """A list of the distinct pairs of neighbouring words, each as (fingerprint, HEAD or BODY)."""
         cdef Size n
         cdef Entry *found = self.it.pairs.entries
         return [(found[n].fingerprint, found[n].part) for n in range(self.it.pairs.used)]
 
     @property
     def grams(self):
-        """The number of the counter of each gram (run of four bytes), without repetitions."""
+        """A list of numbers: that of the counter for each gram (run of four bytes), without repetitions."""
         cdef Size n
         return [self.it.grams[n] for n in range(self.it.gram_count)]
 
     @property
     def gram_texts(self):
-        """The bytes whose grams (runs of four bytes) are counted: those of the body, then those of the head."""
+        """A list of two texts whose grams (runs of four bytes) are counted: bytes of the body, bytes of the head."""
         return [bytes_of(self.it.gram_texts[BODY]), bytes_of(self.it.gram_texts[HEAD])]
 
     @property
@@ -77,7 +77,7 @@ cdef class FeatureSet:
 
     @property
     def texts(self):
-        """A dict: fingerprint of a token → its text; if several tokens have the same one, the first token's text."""
+        """A dict: fingerprint → text of the token; if several tokens have one fingerprint, the text of the first."""
         cdef Size n
         if self.known_texts is None:
             self.known_texts = {
@@ -92,7 +92,7 @@ cdef class FeatureSet:
         return [str_of(text_of_entry(&self.it, self.it.order[n])) for n in range(self.it.ordered)]
 
     def text_of(self, feature):
-        """Return a feature as a readable text: a token, the two words of a pair, or the name of a numeric feature."""
+        """Return the readable text of a fingerprint: a token, or the two words of a pair. Names are returned as is."""
         cdef Size n
         if isinstance(feature, str):
             return feature
@@ -123,10 +123,10 @@ def pair_fingerprint(first: str, second: str) -> int:
 
 
 def counter_of(gram: int, part: int) -> int:
-    """Return the number of the counter for a gram (four bytes, given as one number) in HEAD or BODY."""
+    """Return the number of the counter for a gram; `gram`: four bytes as one number, `part`: HEAD or BODY."""
     return counter_of_gram(gram, part)
 
 
 def part_of(counter: int) -> int:
-    """Return in which part of a message, HEAD or BODY, a counter counts grams."""
+    """Return HEAD or BODY: the part of a message in which this counter counts grams."""
     return counter >> PART_BIT

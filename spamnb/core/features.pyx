@@ -85,7 +85,7 @@ cdef inline uint64_t mixed(uint64_t state, uint64_t eight) noexcept nogil:
 
 
 cdef Tag tag_of(Text text) noexcept nogil:
-    """Return the tag for a token prefix such as `subject:`; the memory of `text` must stay valid."""
+    """Return the `Tag` for a prefix of tokens such as `subject:`; the tag points to the memory of `text`."""
     cdef Tag tag
     cdef Size at
     tag.text, tag.state, tag.eight, tag.shift = text, 0, 0, 0
@@ -122,7 +122,7 @@ cdef extern from *:
 
 
 cdef void *memory_of(void *before, Size size) except NULL nogil:
-    """Enlarge or shrink the memory `before` (may be NULL) to `size` bytes, as realloc does."""
+    """Enlarge or shrink the memory `before` (may be NULL) to `size` bytes and return it, as realloc does."""
     cdef void *memory = realloc(before, size)
     if memory is NULL:
         with gil:
@@ -153,7 +153,7 @@ cdef int set_room(EntryTable *table, Size room) except -1 nogil:
 
 
 cdef void use_slots(EntryTable *table, Size room) noexcept nogil:
-    """Use 2 * `room` slots, which must be allocated and empty."""
+    """Make a table use 2 * `room` slots, which must be allocated and empty."""
     table.room, table.shift = room, 63
     while room > 1:
         table.shift -= 1
@@ -241,7 +241,7 @@ cdef void clear_features(Features *features) noexcept nogil:
 
 
 cdef inline int make_letter_room(Features *features, Size size) except -1 nogil:
-    """Allocate memory for `size` more bytes of `letters`, and for eight more, which `store_eight` may overwrite."""
+    """Give `letters` memory for `size` more bytes, and for eight after these, where `store_eight` may write, too."""
     if features.size + size + 8 > features.room:
         features.room = 2 * (features.room + size)
         features.letters = <Byte *>memory_of(features.letters, features.room)
@@ -261,7 +261,7 @@ cdef inline Text text_of_entry(Features *features, Size number) noexcept nogil:
 cdef inline Size add_hashed_token(
     Features *features, uint64_t fingerprint, Tag *tag, Size end, int part, Size times
 ) except -2 nogil:
-    """Add a token: the tag, then the text at the end of `letters`, up to `end`; return the token's number."""
+    """Add a token (a tag and a text) and return its number; the text is already in `letters`, and stops at `end`."""
     cdef Size number, used = features.tokens.used
     cdef Entry *entry
     make_table_room(&features.tokens)
@@ -291,7 +291,7 @@ cdef int add_to_order(Features *features, Size number) except -1 nogil:
 
 
 cdef Size add_token(Features *features, Tag *tag, Text token, int part, Size times) except -2 nogil:
-    """Add the token that consists of a tag and a text; return its number, -1 if no more tokens are allowed."""
+    """Add the token that consists of a tag and a text; return its number, or -1 if no more tokens are allowed."""
     cdef uint64_t state = tag.state, eight = tag.eight, letters
     cdef int shift = tag.shift, bits
     cdef Size at = 0, to = features.size + tag.text.size
@@ -314,9 +314,9 @@ cdef Size add_token(Features *features, Tag *tag, Text token, int part, Size tim
 cdef Size add_words(
     Features *features, Tag *tag, Text spaced, Size most, int part, int ngrams, bint paired
 ) except -1 nogil:
-    """Add the first `most` words of `spaced` as tokens with a tag, and their n-grams; return how many words there were.
+    """Add the first `most` words of `spaced` as tokens with a tag; return how many words were added.
 
-    The words of `spaced` are separated by spaces. `paired`: also add each pair of neighbouring words.
+    Spaces separate the words. Also add n-grams of 2 to `ngrams` words and, if `paired`, pairs of neighbouring words.
     """
     cdef Size at = 0, start, to, words = 0, number, before = -1, pair, pairs
     cdef uint64_t state, eight, letters, found, last = 0
@@ -371,8 +371,8 @@ cdef Size add_words(
 
 
 cdef Size add_long_or_quoted_word(Features *features, Tag *tag, Text word, int part) except -2 nogil:
-    """Add a word without quotes around it; return its number. A word longer than MAX_WORD is shortened to
-    its first six letters, "~", and the number of bits of its length in characters.
+    """Add a word without the quotes at its end; return the token's number. A word longer than MAX_WORD is shortened to
+    its first six letters, "~", and how many binary digits its length (in characters) has.
     """
     cdef Writer short
     cdef Size chars
@@ -392,7 +392,7 @@ cdef Size add_long_or_quoted_word(Features *features, Tag *tag, Text word, int p
 
 
 cdef int add_ngrams(Features *features, Tag *tag, uint32_t *run, Size words, int n, int part) except -1 nogil:
-    """Add each run of `n` neighbouring words as one token, joined by spaces; `run` has the words' numbers, in order."""
+    """Add each `n` neighbouring words as one token, joined by spaces; `run` has the token number of each word."""
     cdef Size start, at
     cdef Writer gram
     cdef Text word
@@ -411,12 +411,12 @@ cdef int add_ngrams(Features *features, Tag *tag, uint32_t *run, Size words, int
 # Grams: four neighbouring bytes, counted by one of COUNTERS counters; chosen by a hash of the bytes
 
 cdef inline uint32_t counter_of_gram(uint32_t gram, int part) noexcept nogil:
-    """Return the number of the counter for a gram (four bytes, given as one number) in HEAD or BODY."""
+    """Return the number of the counter for a gram; `gram`: four bytes as one number, `part`: HEAD or BODY."""
     return gram * 0x9E3779B1u >> (32 - PART_BIT) | <uint32_t>part << PART_BIT
 
 
 cdef int add_grams(Features *features, Text text, int part) noexcept nogil:
-    """Add each gram (run of four bytes) of a text once, by its counter. Free of branches, which would be slow."""
+    """Add the counters of all grams (runs of four bytes) of a text, each counter once; without branches, for speed."""
     cdef uint32_t counter, bit, seen
     cdef Size at, used = features.gram_count
     features.gram_texts[part] = text

@@ -57,7 +57,7 @@ cdef struct Sought:  # a key that is looked up
 
 
 cdef Size read_at(int handle, Byte *into, Size size, int64_t at) noexcept nogil:
-    """Read bytes from an offset of a file; return how many were read (fewer at the end of the file), -1 on an error."""
+    """Read `size` bytes at an offset of a file; return how many were read: fewer at the file's end, -1 on an error."""
     cdef Size found, total = 0
     while total < size:
         found = pread(handle, into + total, size - total, at + total)
@@ -75,17 +75,17 @@ cdef int order_of_sought(const void *one, const void *other) noexcept nogil:
 
 
 cdef inline uint64_t first_key(const BlockFile *file, Size number) noexcept nogil:
-    """Return the first fingerprint of a block, as the index has it."""
+    """Return the first fingerprint of a block, which is stored in the index."""
     return eight_at(file.index + number * INDEX_BYTES)
 
 
 cdef inline int64_t block_start(const BlockFile *file, Size number) noexcept nogil:
-    """Return where a block starts in its column; for the number after the last block, where the column ends."""
+    """Return the offset of a block in the column of blocks; if `number` is after the last block, that of the end."""
     return four_at(file.index + number * INDEX_BYTES + 8) if number < file.count else file.size
 
 
 cdef bint check_index(BlockFile *file) noexcept nogil:
-    """Return whether the blocks of an index fill their column, sorted by their first keys; set `file.largest`."""
+    """Return whether the blocks of an index fill the column and are in order; set `file.largest`."""
     cdef Size number
     cdef int64_t size, largest = max_block_size(file.labels)
     file.largest = 0
@@ -104,7 +104,7 @@ cdef bint check_index(BlockFile *file) noexcept nogil:
 
 
 cdef Size block_of(const BlockFile *file, uint64_t key, Size first) noexcept nogil:
-    """Return the number of the block that may have this key, from `first` on; -1 if the key is before all blocks."""
+    """Return the number of the block (from `first` on) that may have this key; -1 if the key is before all blocks."""
     cdef Size last = file.count, middle
     while first < last:
         middle = (first + last) >> 1
@@ -116,7 +116,7 @@ cdef Size block_of(const BlockFile *file, uint64_t key, Size first) noexcept nog
 
 
 cdef bint verify_block(const BlockFile *file, Size number, const Byte *data, EntryBlock *block) noexcept nogil:
-    """Open a block that was read into `data`; return False if it does not match the index."""
+    """Open a block, whose bytes are `data`, as `block`; return False if it does not match the index."""
     cdef Size size = block_start(file, number + 1) - block_start(file, number)
     cdef uint32_t checksum = four_at(file.index + number * INDEX_BYTES + 12)
     return (
@@ -135,7 +135,7 @@ cdef int read_blocks(const BlockFile *file, Size first, Size behind, Byte *into)
 
 
 cdef int open_next_block(const BlockFile *file, BlockCursor *cursor, int *error) except -1 nogil:
-    """Open the next block; return False if there is none, or on an error, whose number is as in `read_blocks`."""
+    """Open the next block; return False if there is none, or on an error. Set `error` to the error's number, or 0."""
     cdef Size behind = cursor.at + 1
     cdef int64_t start
     error[0] = 0
@@ -164,9 +164,9 @@ cdef void close_cursor(BlockCursor *cursor) noexcept nogil:
 
 
 cdef class FileCounts(Counts):
-    """Counts of a model file. `column` has its blocks, `index` their index (`Column` of spamnb/store/model_file.py).
+    """Counts read from a model file. Its column `column` has the blocks, its column `index` the index of the blocks.
 
-    The columns of grams may be missing or empty. Each column is verified when it is read.
+    The columns of grams may be missing or empty. Each `Column` (store/model_file.py) is verified when it is read.
     """
 
     cdef readonly object column, index, grams, gram_counters
@@ -199,7 +199,7 @@ cdef class FileCounts(Counts):
         return len(self.index)
 
     cdef int load_index(self) except -1 nogil:
-        """Read the index, only once. If several threads read it at the same time, the first result is used."""
+        """Read the index, unless it was read before. If several threads read it at once, the first result is used."""
         if not is_set(&self.has_index):
             with gil:
                 self.read_index()  # apart: a function with variables of Python takes the lock at its end
@@ -216,7 +216,7 @@ cdef class FileCounts(Counts):
         return 0
 
     cdef int load_grams(self) except -1 nogil:
-        """Read the counts of all grams, unless they were already read; a message needs counts from the whole column."""
+        """Read the counts of all grams, unless this was done before: a message needs counts from the whole column."""
         if not is_set(&self.has_grams):
             with gil:
                 self.read_grams()
@@ -245,7 +245,7 @@ cdef class FileCounts(Counts):
             raise InputOutputError(f"{self.column.file.path}: {os.strerror(error)}")
 
     cdef int find(self, const uint64_t *keys, Size count, int64_t *rows) except -1 nogil:
-        """Write the counts of keys to `rows`, zeros for a key not in the file; each block is read at most once."""
+        """Write the counts of these keys to `rows`, zeros for keys not in the file; read each block at most once."""
         cdef Sought *sought = NULL
         cdef Byte *data = NULL
         cdef int error = 0
@@ -283,7 +283,7 @@ cdef class FileCounts(Counts):
         return 0
 
     cdef int pass_grams(self, const uint32_t *counters, Size count, int64_t *rows) except -1 nogil:
-        """Write the counts of gram counters to `rows` without storing the column: takes 0.8 ms instead of 2.5."""
+        """Write the counts of gram counters to `rows`, without storing the whole column: 0.8 ms instead of 2.5 ms."""
         cdef Size labels = self.label_count, row_bytes = labels * self.gram_rows.width
         cdef Size at = 0, size, n, k, first, last, place
         cdef Byte *data = <Byte *>memory_of(NULL, GRAMS_AT_ONCE)
@@ -336,7 +336,7 @@ cdef int find_in_blocks(
 # A whole file in memory
 
 cdef int load_file(CountTable table, FileCounts counts) except -1:
-    """Copy all entries and grams of a model file to an empty table; counts too high for the table are lowered."""
+    """Copy the counts of all entries and grams of a model file to an empty table; too high counts are lowered."""
     cdef BlockCursor cursor
     cdef GramSums grams = GramSums(table.label_count)
     cdef int error = 0
@@ -360,7 +360,7 @@ cdef int load_file(CountTable table, FileCounts counts) except -1:
 
 
 cdef void load_block(CountTable table, const EntryBlock *block) noexcept nogil:
-    """Append the entries of a block to a table that has memory for them; they are not yet in the hash table."""
+    """Append the entries of a block to a table that has memory for them; they get no slots in its hash table yet."""
     cdef int64_t[2 * MAX_LABELS] row
     cdef Size k, width = 2 * table.label_count
     cdef int n

@@ -67,7 +67,7 @@ cdef Tag HEADER_TAG
 
 
 cdef void fill_table(Byte *table, const char *separators, bint keeps_other) noexcept:
-    """Fill a table that maps each byte to its replacement; with `keeps_other`, bytes beyond ASCII stay."""
+    """Fill a table that maps each byte to its replacement; if `keeps_other`, bytes beyond ASCII are not replaced."""
     cdef int byte
     for byte in range(256):
         if byte <= 32 or byte == 127 or is_one_of(byte, separators):
@@ -124,7 +124,7 @@ cdef inline bint is_read(int rule) noexcept nogil:
 
 
 cdef int add_header(Features *features, WordRules *rules, Arena *arena, Field *field, bint paired) except -1 nogil:
-    """Add a token for the presence of a header, and tokens of its value; with `paired`, also pairs of words."""
+    """Add a token that says which header this is, and tokens of its value; if `paired`, also pairs of words."""
     cdef int rule = field.rule, ngrams
     cdef Text name = first_chars(field.name, MAX_HEADER_TOKEN), prefix, words
     cdef Tag tag
@@ -147,7 +147,7 @@ cdef int add_header(Features *features, WordRules *rules, Arena *arena, Field *f
 
 
 cdef int separated(Arena *arena, Text value, const Byte *table, Text *result) except -1 nogil:
-    """Copy a value with each byte replaced by a table such as IN_HOSTS, which turns separators into spaces."""
+    """Set `result` to a value with each byte replaced as `table` (such as IN_HOSTS) says, separators by spaces."""
     cdef Byte *copy = <Byte *>allot(arena, value.size)
     cdef Size at, size = 0
     cdef Byte letter
@@ -166,7 +166,7 @@ cdef inline Text until(Text text, int byte, Size start) noexcept nogil:
 
 
 cdef bint next_word(Text data, Size *at, Text *word) noexcept nogil:
-    """Set `word` to the next word between spaces, from `at` on, and move `at` past it; False if there is none."""
+    """Set `word` to the next word between spaces, and move `at` to the end of it; return False if there is none."""
     cdef Size start = at[0]
     while byte_at(data, start) == 32:
         start += 1
@@ -176,7 +176,7 @@ cdef bint next_word(Text data, Size *at, Text *word) noexcept nogil:
 
 
 cdef int add_addresses(Features *features, Arena *arena, Tag *tag, Text value) except -1 nogil:
-    """Add as tokens each address in a header, and its domain ("@" and what follows)."""
+    """Add each address in a header as a token, and the domain of each ("@" and what follows) as another."""
     cdef Text data, address
     cdef Size at = 0, sign
     cdef int left = MAX_HEADER_WORDS
@@ -196,7 +196,7 @@ cdef int add_addresses(Features *features, Arena *arena, Tag *tag, Text value) e
 
 
 cdef int plain_address(Arena *arena, Text *address) except -1 nogil:
-    """Shorten an address that is not ASCII, and replace each letter by its normal form."""
+    """Shorten an address that is not ASCII, and replace each of its letters by the letter's normal form."""
     cdef Size end = MAX_RAW_ADDRESS
     if byte_at(address[0], end) & 0xC0 == 0x80:  # within a character
         end = char_before(address[0], end)
@@ -208,7 +208,7 @@ cdef int plain_address(Arena *arena, Text *address) except -1 nogil:
 
 
 cdef int add_identifier(Features *features, Arena *arena, Tag *tag, Text value) except -1 nogil:
-    """Add the last host in an identifier such as Message-ID; the text before it is random, and is ignored."""
+    """Add the last host in a header such as Message-ID as a token; the text before the host is random, so ignored."""
     cdef Size sign = find_last(value, 64, value.size)
     cdef Text data, host
     if sign < 0:
@@ -222,7 +222,7 @@ cdef int add_identifier(Features *features, Arena *arena, Tag *tag, Text value) 
 
 
 cdef int add_zone(Features *features, Tag *tag, Text value) except -1 nogil:
-    """Add the time zone of a date. The day is not added, since it would only separate old mail from new."""
+    """Add the time zone of a date as a token, but not the day, which would only separate old mail from new."""
     # (1-AUC)%, learned from spamassassin, tested on csdmc2010: 0.070, without it 0.084.
     cdef Size start, before, after = 0, at
     cdef Text date = without_white(until(value, 40, 0)), zone  # a comment may follow
@@ -246,7 +246,7 @@ cdef int add_zone(Features *features, Tag *tag, Text value) except -1 nogil:
 
 
 cdef int add_hosts(Features *features, Arena *arena, Tag *tag, Text value) except -1 nogil:
-    """Add the hosts and addresses in a header such as Received, with their domains and networks."""
+    """Add tokens for the hosts and IP addresses in a header such as Received, and for their domains and networks."""
     # (1-AUC)% on spamassassin: 0.0192, without hosts 0.0205, without domains and networks 0.0208.
     cdef Size date = find_last(value, 59, value.size), at = 0, start  # which follows the last ";"
     cdef Text word
@@ -273,7 +273,7 @@ cdef int add_hosts(Features *features, Arena *arena, Tag *tag, Text value) excep
 
 
 cdef int add_route(Features *features, Arena *arena, Tag *tag, Text word) except -1 nogil:
-    """Add an IPv6 address and its network; or the hosts between colons, as in helo:host and host:25."""
+    """If a word is an IPv6 address, add it and its network; otherwise add the hosts between colons, as in host:25."""
     cdef bint is_marked = word.size > 5 and starts_with(word, b"ipv6:")
     cdef Text address = stripped(rest(word, 5) if is_marked else word, b"."), part
     cdef Size first = find_byte(address, 58, 0), second = find_byte(address, 58, first + 1), at = 0
@@ -292,7 +292,7 @@ cdef int add_route(Features *features, Arena *arena, Tag *tag, Text word) except
 
 
 cdef int kinds_of(Text word) noexcept nogil:
-    """Return flags that say which kinds of bytes a word has."""
+    """Return which kinds of bytes a word has: flags such as A_DOT and A_COLON."""
     cdef Size at
     cdef int kinds = 0
     for at in range(word.size):
@@ -327,7 +327,7 @@ cdef int add_host_or_ipv4(Features *features, Arena *arena, Tag *tag, Text word,
 
 
 def header_tokens(headers: list, words=None) -> list:
-    """Return the tokens of headers, given as (name, value) pairs, in order. `words`: a model's rules, or None."""
+    """Return the tokens of headers (name, value), in order. `words`: rules for words; None for the default rules."""
     return tokens_of_headers(headers, words, False)
 
 

@@ -39,7 +39,7 @@ fill_colours()
 
 
 cdef bint look_the_same(int one, int other) noexcept nogil:
-    """Return whether text of one colour cannot be seen on a background of the other; False if one is no colour."""
+    """Return whether text of one colour cannot be seen on the other colour; False if either is not a colour."""
     return (
         one >= 0 and other >= 0
         and abs((one >> 16) - (other >> 16)) <= MAX_DIFFERENCE
@@ -49,7 +49,7 @@ cdef bint look_the_same(int one, int other) noexcept nogil:
 
 
 cdef Text argument_of(Text value, const char *function) noexcept nogil:
-    """Return the arguments of a CSS function in a value; an empty text if it is not there. `function` ends with "("."""
+    """Return the arguments of a CSS function in a value, or an empty text. `function` is a name with "(" at its end."""
     cdef Size at = find(value, literal(function), 0)
     return stripped(rest(value, at + <Size>strlen(function)), b")") if at >= 0 else nothing()
 
@@ -60,7 +60,7 @@ cdef inline bint is_colour_function(Text word) noexcept nogil:
 
 
 cdef int colour_of(Text word) noexcept nogil:
-    """Return the colour for a word of a style sheet; CLEAR if it means transparent, INHERITED if it is no colour."""
+    """Return the colour that a word of CSS stands for; CLEAR if this is transparent, INHERITED if it is no colour."""
     cdef bint has_sign = byte_at(word, 0) == c"#"
     cdef int number = number_of_name(&COLOUR_NAMES, word), colour = 0
     cdef Size k
@@ -82,7 +82,7 @@ cdef int colour_of(Text word) noexcept nogil:
 
 
 cdef int function_colour(Text word) noexcept nogil:
-    """Return the colour of rgb() or rgba(); for hsl() the grey with the same lightness."""
+    """Return the colour of rgb(…), or for hsl(…) the grey of equal lightness; CLEAR if transparent."""
     cdef Text written = argument_of(word, b"("), one
     cdef Size at = 0, unused
     cdef int count = 0
@@ -100,7 +100,7 @@ cdef int function_colour(Text word) noexcept nogil:
 
 
 cdef int attribute_colour(Arena *arena, Text word) except -9 nogil:
-    """Return the colour that browsers make of any word in an HTML attribute: "#FFFFFX" is nearly white."""
+    """Return the colour that browsers make of any word in an HTML attribute; even "#FFFFFX" is one, nearly white."""
     cdef Size third, k
     cdef int colour
     word = stripped(word, b" \t\n\f\r")
@@ -141,7 +141,7 @@ cdef double pixels(Text value) noexcept nogil:
 
 
 cdef int tininess(Text size) noexcept nogil:
-    """Return 1 for a font size too small to read, 0 for other sizes; INHERITED if it is relative or no size at all."""
+    """Return 1 for a font size too small to read, 0 for other sizes, INHERITED for a relative or invalid size."""
     cdef Size end
     cdef double number = leading_number(size, &end)
     cdef Text unit = rest(size, end)
@@ -151,7 +151,7 @@ cdef int tininess(Text size) noexcept nogil:
 
 
 cdef double share(Text value) noexcept nogil:
-    """Return a number such as 0.5 or 50 % as a fraction; -1 if the value is not a number."""
+    """Return the fraction that a value such as 0.5 or 50% stands for; -1 if the value is not a number."""
     cdef Size end
     cdef double number = leading_number(value, &end)
     return number / 100 if ends_with(value, b"%") else number

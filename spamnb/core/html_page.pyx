@@ -125,7 +125,7 @@ cdef int read_page(PageReader *reader) except -1 nogil:
 
 
 cdef int start_page(PageReader *reader) except -1 nogil:
-    """Clear what was read, to read the page from its start; its style sheet and the number of steps used stay."""
+    """Prepare to read the page from its start: clear what was read, except style sheets and the count of steps."""
     cdef Element *table
     memset(reader.page, 0, sizeof(Page))
     memset(reader.slots, 0, sizeof(reader.slots))
@@ -186,7 +186,7 @@ cdef inline int update_view(PageReader *reader) except -1 nogil:
 # Elements
 
 cdef int find_element(PageReader *reader, Text name, Element **element) except -1 nogil:
-    """Find the element type with this name, in any case, and write it to `element`; add it if it is new."""
+    """Set `element` to the type of elements with this name (in upper or lower case), which is added if it is new."""
     cdef Byte[MAX_NAME] letters
     cdef Text lower_name
     name = piece(name, 0, MAX_NAME)
@@ -196,7 +196,7 @@ cdef int find_element(PageReader *reader, Text name, Element **element) except -
 
 
 cdef int element_named(PageReader *reader, Text name, uint64_t hash, Element **element) except -1 nogil:
-    """Find the element type with this name, given in lower case with its hash, and write it to `element`."""
+    """Set `element` to the type of elements with this name (in lower case), which is added if it is new."""
     cdef int16_t *slot = &reader.slots[hash & (ELEMENT_SLOTS - 1)]
     cdef int number = slot[0], kind
     cdef Byte *kept
@@ -220,12 +220,12 @@ cdef int element_named(PageReader *reader, Text name, uint64_t hash, Element **e
 
 
 cdef inline bint is_open(const PageReader *reader, const Element *element) noexcept nogil:
-    """Return whether an element with this name is open, inside the innermost open table."""
+    """Return whether an element of this type is open; if a table is open, only inside the innermost one."""
     return element.innermost > 0 and element.innermost >= reader.elements[0].innermost
 
 
 cdef void open_element(PageReader *reader, Element *element, const Style *own_style) noexcept nogil:
-    """Open an element, so that what follows is inside it; `own_style` is NULL if it has no style of its own."""
+    """Open an element, so that what follows is inside it; `own_style`: NULL if the element has no style of its own."""
     cdef OpenElement *opened = &reader.open[reader.depth]
     cdef Size k
     if reader.depth == MAX_DEPTH:
@@ -293,7 +293,7 @@ cdef Size after_end_tag(PageReader *reader, Size at) except -1 nogil:
 
 
 cdef Size after_start_tag(PageReader *reader, Size at) except -1 nogil:
-    """Read the start tag at an offset, and the content of an element such as script; return the offset after both."""
+    """Read the start tag at an offset, in an element such as script also the content; return the offset after it."""
     cdef TagScanner *scanner = &reader.scanner
     cdef Text html = scanner.html
     cdef Size end = skip_until(piece(html, 0, at + 1 + MAX_TAG), at + 1, ENDS_NAME), after
@@ -347,7 +347,7 @@ cdef Size after_raw(PageReader *reader, const Element *element, Size start) exce
 
 
 cdef int put_text_in_place(PageReader *reader, int role, bint is_not_rendered) except -1 nogil:
-    """Append the text that is shown instead of an element's content: of an image, or of an input field."""
+    """Append the text that is shown in place of an element: the alt text of an image, or an input field's value."""
     cdef Text text = nothing()
     cdef Writer *to = &reader.hidden if is_not_rendered or reader.view != SEEN else &reader.shown
     if role == ROLE_IMAGE:
@@ -383,7 +383,7 @@ cdef int add_targets(PageReader *reader, int role) except -1 nogil:
 
 
 cdef int add_target(Arena *arena, Texts *targets, Text value) except -1 nogil:
-    """Append an address, unless it is empty, as a browser follows it: without line ends and spaces around it."""
+    """Append an address, unless it is empty, as browsers read it: without line ends, and without spaces around it."""
     value = without_space(first_chars(value, MAX_TARGET))
     without_byte(arena, value, c"\n", &value)
     without_byte(arena, value, c"\t", &value)
@@ -396,7 +396,7 @@ cdef int add_target(Arena *arena, Texts *targets, Text value) except -1 nogil:
 # Styles
 
 cdef int find_own_style(PageReader *reader, const Element *element, Style *style) except -1 nogil:
-    """Compute the style of an element from style sheets and its attributes; return False if nothing sets one."""
+    """Compute the style of an element from style sheets and its attributes; return False if these set no style."""
     cdef TagScanner *scanner = &reader.scanner
     cdef int role = element.kind.role
     cdef Text css = attribute(scanner, ATTR_STYLE)
@@ -433,7 +433,7 @@ cdef int find_own_style(PageReader *reader, const Element *element, Style *style
 # For Python
 
 cdef class RenderedPage:
-    """A page as a person would see it: its text, hidden text, links and images, and how often it has each tag."""
+    """A rendered page: the text that a person would see, hidden text, links, images, and how often each tag occurs."""
     cdef readonly str text, hidden
     cdef readonly list links, images
     cdef readonly dict tags

@@ -47,17 +47,17 @@ cdef inline bint has_attribute(const TagScanner *scanner, int number) noexcept n
 
 
 cdef inline Text attribute(const TagScanner *scanner, int number) noexcept nogil:
-    """Return the value of an attribute of the last tag, given by its number (ATTR_…); an empty text if it has none."""
+    """Return the value of the attribute with this number (ATTR_…) of the last tag; an empty text if it is missing."""
     return scanner.values[number] if has_attribute(scanner, number) else nothing()
 
 
 cdef inline Size skip_past_gt(Text html, Size at) noexcept nogil:
-    """Return the offset after the next ">"; the end if there is none."""
+    """Return the offset after the next ">"; if there is none, the end of the text."""
     return min(or_end(html, find_byte(html, c">", at)) + 1, html.size)
 
 
 cdef Size skip_comment(Text html, Size at) noexcept nogil:
-    """Return the offset after the comment that starts at `at`; a comment may be as short as <!-->."""
+    """Return the offset after a comment, whose "<!--" ends at `at`; a comment may be as short as <!-->."""
     at = find_byte(html, c">", at)
     while at >= 0 and not (byte_at(html, at - 1) == c"-" and byte_at(html, at - 2) == c"-"):
         at = find_byte(html, c">", at + 1)
@@ -65,14 +65,14 @@ cdef Size skip_comment(Text html, Size at) noexcept nogil:
 
 
 cdef inline Size skip_until(Text html, Size at, int ending) noexcept nogil:
-    """Return the offset of the next byte that has one of the flags `ending` in ENDINGS; the end if there is none."""
+    """Return the offset of the next byte with one of the flags `ending` in ENDINGS; if none, the end of the text."""
     while at < html.size and not ENDINGS[<Byte>byte_at(html, at)] & ending:
         at += 1
     return at
 
 
 cdef Size find_end_tag(Text html, Text name, Size start) noexcept nogil:
-    """Return the offset of the next end tag with this name, or the end; for elements that cannot have tags in them."""
+    """Return the offset of the next end tag with this name (of an element without tags in it), or the page's end."""
     cdef Size end = find(html, literal(b"</"), start)
     cdef int behind
     while end >= 0:
@@ -87,7 +87,7 @@ cdef Size find_end_tag(Text html, Text name, Size start) noexcept nogil:
 cdef Size read_attributes(TagScanner *scanner, Size at, Size start) except -1 nogil:
     """Read the attributes, from `start` on, of the tag that begins at `at`; return the offset after the tag.
 
-    It ends at the first ">" outside of quotes; if a quote does not end within MAX_TAG, at the first ">".
+    A tag ends at the first ">" outside of quotes; but if a quote does not end within MAX_TAG, at the first ">".
     """
     cdef Text html = scanner.html
     cdef Size limit = min(at + 1 + MAX_TAG, html.size), end
@@ -102,7 +102,7 @@ cdef Size read_attributes(TagScanner *scanner, Size at, Size start) except -1 no
 
 
 cdef Size scan_attributes(TagScanner *scanner, Size at, Size limit) except -2 nogil:
-    """Read attributes up to a ">" outside of quotes; return the offset of that ">", NOWHERE if it is after `limit`."""
+    """Read attributes up to a ">" outside of quotes; return the offset of this ">", NOWHERE if not before `limit`."""
     cdef Text html = piece(scanner.html, 0, limit)
     cdef Size name = at, name_end = at, start  # of the last word
     cdef int byte
@@ -149,7 +149,7 @@ cdef inline int attribute_number(Text name) noexcept nogil:
 
 
 cdef int keep_attribute(TagScanner *scanner, Text name, Text value) except -1 nogil:
-    """Store the value of an attribute, if it is one that is needed and the first with its name in the tag."""
+    """Store the value of an attribute if it is needed, unless the tag already had an attribute with this name."""
     cdef int number = attribute_number(name)
     if number >= 0 and not has_attribute(scanner, number) and (number < ATTR_CLASS or scanner.with_classes):
         scanner.seen |= 1 << number

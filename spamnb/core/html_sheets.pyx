@@ -66,7 +66,7 @@ cdef struct StyleSheet:
 # Traits
 
 cdef Trait *find_trait(StyleSheet *sheet, Text name, int kind, bint is_added) except? NULL nogil:
-    """Return the trait (element name, class or id) with this name and kind; if missing, add it if `is_added`."""
+    """Return the trait (name, class …) with this name and kind; if it is missing, add it if `is_added`, else NULL."""
     cdef Trait **slot = &sheet.slots[hash_of(name, HASH_SEED + kind) & (TRAIT_SLOTS - 1)]
     cdef Trait *trait = slot[0]
     while trait is not NULL and not (trait.kind == kind and equal(trait.name, name)):
@@ -80,7 +80,7 @@ cdef Trait *find_trait(StyleSheet *sheet, Text name, int kind, bint is_added) ex
 
 
 cdef int set_variables(StyleSheet *sheet, Texts variables) except -1 nogil:
-    """Store the values of CSS variables; `variables` has names and values in turn."""
+    """Store the values of CSS variables; `variables`: name, value, name, value …"""
     cdef Size at
     for at in range(0, variables.count - 1, 2):
         find_trait(sheet, variables.items[at], IS_VARIABLE, True).value = variables.items[at + 1]
@@ -90,7 +90,7 @@ cdef int set_variables(StyleSheet *sheet, Texts variables) except -1 nogil:
 # Rules
 
 cdef int add_sheet(StyleSheet *sheet, Text css, Text media, Size most) except -1 nogil:
-    """Read the rules of one more style sheet, for the devices in `media`; use at most `most` steps."""
+    """Read the rules of one more style sheet, which is for the devices in `media`; use at most `most` steps."""
     cdef Size at = 0, opening = -1, closing = -1, depth = 0, left_out
     cdef Text prelude
     sheet.is_used = True
@@ -147,7 +147,7 @@ cdef int add_rule(StyleSheet *sheet, Text selectors, Text block) except -1 nogil
 
 
 cdef int add_selector(StyleSheet *sheet, Text selector, Declared *declared) except -1 nogil:
-    """Add a CSS rule for one selector, under the last name, class or id in the selector, by which it is found."""
+    """Add a CSS rule for one selector. The rule is found by the last name, class or id in the selector."""
     cdef Trait **traits = <Trait **>allot(sheet.arena, selector.size * sizeof(Trait *))
     cdef Size count = 0, own = 0, at = 0, start, end  # `own`: where the traits of the last word start
     cdef Text word
@@ -182,7 +182,7 @@ cdef int add_selector(StyleSheet *sheet, Text selector, Declared *declared) exce
 # What an element matches
 
 cdef int set_traits(StyleSheet *sheet, Text name, Text identity, Text classes) except -1 nogil:
-    """Set the traits of the current element: its name, id and classes, and "*"."""
+    """Go to the next element, and set its traits (what selectors ask for): "*", name, id and classes."""
     cdef Size at = 0, count = 0
     cdef Text one
     sheet.element_count += 1
@@ -201,7 +201,7 @@ cdef int set_traits(StyleSheet *sheet, Text name, Text identity, Text classes) e
 
 
 cdef int add_own(StyleSheet *sheet, Text name, int kind) except -1 nogil:
-    """Add a trait (name, class or id) to the current element, unless it is already there or no rule needs it."""
+    """Add a trait (name, class or id) to the current element, unless the element has it or no rule asks for it."""
     cdef Trait *trait = find_trait(sheet, name, kind, False)
     if trait is not NULL and trait.element != sheet.element_count:
         sheet.work += trait.rule_count
@@ -212,7 +212,7 @@ cdef int add_own(StyleSheet *sheet, Text name, int kind) except -1 nogil:
 
 
 cdef uint64_t find_matched(const StyleSheet *sheet, Declared *declared) noexcept nogil:
-    """Add the declarations of rules for the current element to `declared`, unless NULL; return a hash of the rules."""
+    """Find the rules for the current element: add what they declare to `declared` (may be NULL), return their hash."""
     cdef uint64_t found = 0
     cdef const StyleRule *rule
     cdef Size k
@@ -228,7 +228,7 @@ cdef uint64_t find_matched(const StyleSheet *sheet, Declared *declared) noexcept
 
 
 cdef bint is_matched(const StyleSheet *sheet, const StyleRule *rule) noexcept nogil:
-    """Return whether a CSS rule is for the current element, and the elements that must be around it are open."""
+    """Return whether a CSS rule matches the current element and the open elements around it."""
     cdef Size k
     for k in range(rule.own_count):
         if rule.own[k].element != sheet.element_count:
@@ -245,7 +245,7 @@ cdef inline bint is_around_all(const Trait *trait) noexcept nogil:
 
 
 cdef int compute_style(StyleSheet *sheet, Text css, Style *style) except -1 nogil:
-    """Compute the style of the current element from CSS rules and `css`, its style attribute."""
+    """Compute the style of the current element from CSS rules and the element's style attribute, `css`."""
     cdef Declared declared, own
     cdef Texts variables
     cdef int property
@@ -289,7 +289,7 @@ cdef int replace_variables(StyleSheet *sheet, Text *value) except -1 nogil:
 # Media queries
 
 cdef bint is_for_all(Text media) noexcept nogil:
-    """Return whether at least one of these media queries is true for every screen that mail is read on."""
+    """Return whether one of these media queries is true for every screen that mail is read on, or `media` is empty."""
     cdef Size at = 0
     cdef Text query
     media = piece(media, 0, MAX_QUERIES)

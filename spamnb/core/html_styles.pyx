@@ -64,7 +64,7 @@ cdef inline Style make_style(int not_rendered, int invisible, int tiny, int colo
 
 
 cdef Style nested(Style around, Style style) noexcept nogil:
-    """Return the style of text in an element with `style` that is inside an element with the style `around`."""
+    """Return the style of text in an element: `style` is the element's own style, `around` that of the text around."""
     style.not_rendered = style.not_rendered or around.not_rendered
     if style.invisible == INHERITED:
         style.invisible = around.invisible
@@ -83,7 +83,7 @@ cdef Style nested(Style around, Style style) noexcept nogil:
 
 
 cdef inline bint is_unstyled(Style style) noexcept nogil:
-    """Return whether a style changes nothing, so that everything is inherited."""
+    """Return whether a style sets nothing, so that everything is inherited."""
     return (
         not style.not_rendered and style.invisible == INHERITED and style.tiny == INHERITED
         and style.colour == INHERITED and style.background == INHERITED
@@ -93,7 +93,7 @@ cdef inline bint is_unstyled(Style style) noexcept nogil:
 # Declarations
 
 cdef int read_declarations(Arena *arena, Text css, Declared *declared, Texts *variables) except -1 nogil:
-    """Read properties in plain CSS, with order 1 or IMPORTANT; `variables` gets names and values in turn."""
+    """Read properties from plain CSS, with order 1 or IMPORTANT; set `variables` to name, value, name, value …"""
     cdef Size at = 0, colon, mark
     cdef Text name, value
     cdef int property, order
@@ -122,7 +122,7 @@ cdef int read_declarations(Arena *arena, Text css, Declared *declared, Texts *va
 
 
 cdef void override(Declared *declared, const Declared *other, int order) noexcept nogil:
-    """Copy the properties of `other`, given this order, over those of `declared` whose order is not higher."""
+    """Copy the properties of `other` to `declared` with this order, except where `declared` has a higher order."""
     cdef int property, its
     for property in range(PROPERTY_COUNT):
         its = other.orders[property] & IMPORTANT | order
@@ -131,7 +131,7 @@ cdef void override(Declared *declared, const Declared *other, int order) noexcep
 
 
 cdef int plain_css(Arena *arena, Text css, Text *result) except -1 nogil:
-    """Make a copy of CSS in lower case, without comments and escapes."""
+    """Set `result` to a copy of CSS in lower case, without comments and escapes."""
     lowered(arena, css, result)
     if contains(result[0], b"/*"):
         drop_comments(arena, result[0], result)
@@ -141,7 +141,7 @@ cdef int plain_css(Arena *arena, Text css, Text *result) except -1 nogil:
 
 
 cdef int drop_comments(Arena *arena, Text css, Text *result) except -1 nogil:
-    """Make a copy of CSS without comments; a comment that does not end is removed up to the start of the next one."""
+    """Set `result` to CSS without comments; a comment without an end is removed up to the next comment's start."""
     cdef Writer to
     cdef Size start = find(css, literal(b"/*"), 0), next, end
     start_writer(&to, arena, css.size)
@@ -158,7 +158,7 @@ cdef int drop_comments(Arena *arena, Text css, Text *result) except -1 nogil:
 
 
 cdef int replace_escapes(Arena *arena, Text css, Text *result) except -1 nogil:
-    """Make a copy with escapes replaced: a backslash before a character, or before a character's hexadecimal number."""
+    """Set `result` to CSS without escapes (a backslash before a character, or before its hexadecimal number)."""
     cdef Writer to
     cdef Size at = or_end(css, find_byte(css, c"\\", 0)), start
     cdef Char code

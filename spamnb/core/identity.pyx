@@ -56,7 +56,7 @@ VOLATILE = {
 }
 
 cdef int hash_mail(Mail *mail, uint64_t *result) except -1 nogil:
-    """Compute the hash of a message, by which copies of it are recognised."""
+    """Set `result` to the hash of a message, by which copies of the message are recognised."""
     cdef Blake blake
     cdef Size n
     cdef Field *field
@@ -165,6 +165,6 @@ cdef uint64_t end_blake(Blake *blake) noexcept nogil:
 
 
 cdef void mix_block(Blake *blake, Text block, Size size, uint64_t last) noexcept nogil:
-    """Add a block to the hash; its first `size` bytes are data. `last`: all bits set for the last block, else 0."""
+    """Add a block, whose first `size` bytes are data, to the hash; `last`: in the last block all bits set, else 0."""
     blake.size += size
     blake_rounds(blake.state, BLAKE_START, block.at, blake.size, last)

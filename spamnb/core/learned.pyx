@@ -25,7 +25,7 @@ cdef struct LearnedMessage:  # its size is a multiple of 64 bits, as `order_of` 
 
 
 cdef class LearnedMessages:
-    """The messages that a model learned or forgot: for each hash a label (or NOT_LEARNED), a score and a lead."""
+    """The messages that a model learned or forgot: the hash of each, its label (or NOT_LEARNED), score and lead."""
 
     cdef LearnedMessage *items
     cdef uint32_t *slots  # 2 * room: place of a message + 1; 0: free
@@ -86,7 +86,7 @@ cdef class LearnedMessages:
         return &self.items[self.slots[slot] - 1]
 
     def set(self, uint64_t hash, int8_t label_index, double score=NAN, double lead=NAN):
-        """Set label, score and lead (how far the label is ahead of others) of the message with this hash."""
+        """Set the label, score and lead (how far the label is ahead of other labels) of the message with this hash."""
         cdef LearnedMessage *item = self.item_or_new(hash)
         item.label, item.score, item.lead = label_index, <float>score, <float>lead
 
@@ -96,10 +96,10 @@ cdef class LearnedMessages:
         return item.label if item is not NULL else NOT_LEARNED
 
     def learn(self, hashes, int8_t label_index):
-        """Set the label of messages, or forget them (NOT_LEARNED), except copies of messages that were read before.
+        """Learn messages under a label, or forget them (NOT_LEARNED); skip copies of messages in the same training.
 
-        Return the index of each message's previous label (8 bits each); for a copy, DUPLICATE_COPY or CONFLICTING_COPY.
-        A message that changes its label loses its score.
+        Return 8 bits for each message: the index of its previous label, DUPLICATE_COPY or CONFLICTING_COPY. A message
+        loses its score if its label changes.
         """
         cdef Numbers given = Numbers(hashes, sizeof(uint64_t))
         cdef Column before = new_column(given.count)
@@ -145,7 +145,7 @@ cdef class LearnedMessages:
     # Records of a model file
 
     def add_records(self, bytes records not None, int label_count):
-        """Add a model file's records to an empty object; return False if their order or a label is wrong."""
+        """Add the records of a model file to an empty object; return False if their order or a label is wrong."""
         cdef Text data = text_of(records)
         cdef Size n, count = data.size // LEARNED_BYTES
         cdef const Byte *at = data.at
@@ -194,7 +194,7 @@ cdef class LearnedMessages:
         return cut_to(hashes, count * sizeof(uint64_t))
 
     def messages(self):
-        """Return (hash, label index, score, lead) of each message, sorted by hash; lead: how far the label is ahead."""
+        """Return a list of the learned messages, sorted by hash: (hash, label index, score, lead of the label)."""
         cdef uint64_t *order = self.order()
         cdef LearnedMessage *item
         cdef Size n
@@ -207,7 +207,7 @@ cdef class LearnedMessages:
         return found
 
     def scored(self):
-        """Return (label index, score, lead) for each message that has a score."""
+        """Return a list of the learned messages that have a score: (label index, score, lead of the label)."""
         cdef Size n
         return [
             (self.items[n].label, self.items[n].score, self.items[n].lead)

@@ -19,7 +19,7 @@ cdef enum:
 
 
 cdef int read_mail(Mail *mail, Arena *arena, Text raw) except -1 nogil:
-    """Read a message. Any bytes are accepted; without a header block, all of them are the body."""
+    """Read a message, which may be any bytes; if there is no header block, all bytes are the body."""
     cdef Walk walk
     cdef Size start
     end_mail(mail)
@@ -55,7 +55,7 @@ cdef int read_head_only(Mail *mail, Arena *arena, Text raw) except -1 nogil:
 
 
 cdef void end_mail(Mail *mail) noexcept nogil:
-    """Free the memory of a message, and make it empty; the memory of its arena belongs to the caller."""
+    """Make a message empty, and free its memory; the memory of the arena belongs to the caller, and is not freed."""
     if mail.attachments is not NULL:
         with gil:
             Py_DECREF(<object>mail.attachments)
@@ -63,7 +63,7 @@ cdef void end_mail(Mail *mail) noexcept nogil:
 
 
 cdef int read_leaves(Mail *mail, Walk *walk) except -1 nogil:
-    """Read the parts of a message that were found, in order; if their texts are too long in all, cut the largest."""
+    """Read the leaf parts that `walk` found, in order; if their texts together are too long, cut the largest."""
     cdef Size n
     cdef Share *shared = <Share *>allot(mail.arena, walk.count * sizeof(Share) + 1)
     cdef Size *allowed = <Size *>allot(mail.arena, walk.count * sizeof(Size) + 1)
@@ -85,7 +85,7 @@ cdef int read_leaves(Mail *mail, Walk *walk) except -1 nogil:
 
 
 cdef int read_leaf(Mail *mail, Leaf *leaf, Text content_type, HeaderBlock *head, Size end, Size most) except -1 nogil:
-    """Read a part without parts in it; its body ends at `end`; of a text, at most `most` bytes are read."""
+    """Read a leaf part, whose body ends at `end` (below 0: embedded message); of a text, read at most `most` bytes."""
     cdef Parameters declared, named
     cdef Text name
     cdef bint has_file = False
@@ -116,7 +116,7 @@ cdef int read_leaf(Mail *mail, Leaf *leaf, Text content_type, HeaderBlock *head,
 # Texts
 
 cdef int read_leaf_text(Mail *mail, Leaf *leaf, Size start, Size end, Size most) except -1 nogil:
-    """Decode the first `most` bytes of the text of a message's part."""
+    """Read the text from `start` to `end`, a part of a message, into `leaf`: decode at most its first `most` bytes."""
     cdef Text text = piece(mail.data, start, end)
     cdef Size feed
     if text.size > most:  # cut at a line end, not within a character
@@ -139,7 +139,7 @@ cdef bint is_ascii_charset(Text charset) noexcept nogil:
 
 
 cdef bint is_plain_text(Text text) noexcept nogil:
-    """Return whether a text is plain ASCII, and not base64 (few spaces), ISO-2022 (escapes) or UTF-16 (zeros)."""
+    """Return whether a text is plain ASCII: no base64 (which has few spaces), ISO-2022 (escapes) or UTF-16 (zeros)."""
     cdef Size spaces
     if not is_ascii(text):
         return False
@@ -202,7 +202,7 @@ cdef int read_attachment(Mail *mail, Leaf *leaf, Text body) except -1 nogil:
 
 
 cdef int kind_of_file(Arena *arena, Text start, Text content_type) except -1 nogil:
-    """Return the kind of an attachment, by its first bytes; NO_KIND if its content is not read."""
+    """Return the kind of an attachment, by its first bytes; NO_KIND if spamnb does not read such attachments."""
     cdef Text name
     cdef Size at = 0
     if starts_with(without_space(start), b"%PDF-") or (contains(start, b"%PDF-") and contains(start, b"obj")):
@@ -229,7 +229,7 @@ cdef int kind_of_file(Arena *arena, Text start, Text content_type) except -1 nog
 
 
 cdef bint is_text(Text start) noexcept nogil:
-    """Return whether bytes can begin a text: UTF-8, UTF-16, or less than a third of them are above 0x7f."""
+    """Return whether bytes can begin a text: in UTF-8, UTF-16, or with less than a third of them above 0x7f."""
     cdef Size at
     cdef int byte
     if begins_as_utf16(start):

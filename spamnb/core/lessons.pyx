@@ -4,8 +4,8 @@
 def lesson_of(FeatureSet features not None):
     """Return what the journal stores of a message: (fingerprints, occurrences, texts, pairs, grams), all as bytes.
 
-    Of tokens: fingerprints of 64 bits, how often each occurs in 16 bits, texts that end with newlines. Of word pairs:
-    fingerprints of 64 bits. Of grams: numbers of counters in 32 bits.
+    Three for the tokens: fingerprints (64 bits each), how often each occurs (16 bits), and texts, each ended by a
+    newline. Then the fingerprints of word pairs (64 bits each), and the numbers of gram counters (32 bits each).
     """
     cdef Entry *tokens = features.it.tokens.entries
     cdef Entry *pairs = features.it.pairs.entries
@@ -25,7 +25,7 @@ def lesson_of(FeatureSet features not None):
 
 
 def growth(Counts counts not None, bytes words not None, bytes pairs not None, bint is_forgotten):
-    """Return how the numbers of distinct words and of pairs change if a message is learned (or forgotten)."""
+    """Return by how much learning (or forgetting) a message changes the numbers of distinct words and pairs."""
     cdef bytes fingerprints = words + pairs
     cdef Size count = len(fingerprints) // 8, width = 2 * counts.label_count, n, k
     cdef Size[2] grown
@@ -56,7 +56,7 @@ cdef struct WantedKeys:  # a hash table of the keys that a look-up asks for
 
 
 cdef int want_keys(WantedKeys *wanted, const uint64_t *keys, Size count) except -1 nogil:
-    """Make a hash table of keys, for `change_wanted`; the caller must free its slots."""
+    """Fill `wanted`, a hash table of these keys for `change_wanted`; the caller must free `wanted.slots`."""
     cdef int bits = 1
     cdef Size n, at
     while <Size>1 << bits < 2 * count:
@@ -75,7 +75,7 @@ cdef int want_keys(WantedKeys *wanted, const uint64_t *keys, Size count) except 
 cdef inline void change_wanted(
     const WantedKeys *wanted, const Lesson *lesson, uint64_t key, const Byte *times, int64_t *rows, Size width
 ) noexcept nogil:
-    """Add the changes by a message to the counts of a key, if wanted; `times`: its occurrences, NULL for a pair."""
+    """If a key is wanted, change its counts as the lesson says; `times`: occurrences of a word, otherwise NULL."""
     cdef Size at = key * TABLE_FACTOR >> wanted.shift
     cdef int64_t *row
     cdef int step
@@ -90,7 +90,7 @@ cdef inline void change_wanted(
 
 
 cdef class Lessons(Counts):
-    """Changes of counts by records of the journal, looked up without a table: takes 0.2 ms for 20 records, not 3."""
+    """The changes of counts in some journal records, looked up without a table: 20 records take 0.2 ms, not 3 ms."""
 
     cdef readonly tuple labels
     cdef list kept  # the arguments of each `add`, which keep the bytes alive
@@ -122,7 +122,7 @@ cdef class Lessons(Counts):
         return length
 
     def table(self):
-        """Return a `CountTable` with the changes by all these records, and their texts and days."""
+        """Return a `CountTable` with the changes, texts and days of all records."""
         table = CountTable(self.labels)
         for lesson in self.kept:
             table.add_lesson(*lesson)

@@ -115,7 +115,7 @@ cdef int make_tables() except -1 with gil:
 
 
 cdef int cost_of_pair(int before, int flags) noexcept:
-    """Return the cost of a letter's case, given the letter's flags and, as `before`, those of the byte before it."""
+    """Return the cost of a letter's case (capital or small), given its flags and the flags of the byte before it."""
     if not (before | flags) & IS_HIGH:
         return 0
     if flags & IS_CAPITAL:
@@ -126,7 +126,7 @@ cdef int cost_of_pair(int before, int flags) noexcept:
 
 
 cdef int cost_of_kind(int kind) noexcept:
-    """Return the cost of a character in its class: a letter (s, C), frequent mark (.), rare mark (,) or none (-)."""
+    """Return the cost of a character in its class: kinds are letter (s, C), frequent mark (.), rare (,), none (-)."""
     if kind == 46:
         return MARK_COST
     if kind == 44:
@@ -203,7 +203,7 @@ cdef Candidate *candidate_of(int codec) except? NULL nogil:
 
 
 cdef int cost_in(Arena *arena, Text sample, Candidate *candidate, int most) except? -1 nogil:
-    """Return the cost of a sample in the language of a charset that fits it best, at most `most`."""
+    """Return the lowest cost that a sample has in any language of a charset, but at most `most`."""
     cdef int which
     cdef Text text
     most -= candidate.rarity
@@ -216,7 +216,7 @@ cdef int cost_in(Arena *arena, Text sample, Candidate *candidate, int most) exce
 
 
 cdef int cost_of_ideographs(Text text, const Byte *ideographs, Language *english, int most) noexcept nogil:
-    """Return the cost of a decoded sample in a language with ideographs, such as Chinese, at most `most`."""
+    """Return the cost of a decoded sample in a language with ideographs, such as Chinese, but at most `most`."""
     cdef Size at = 0
     cdef int cost = 0, before = BETWEEN, now, script = 0, here, frequent
     cdef bint was_ideograph = False

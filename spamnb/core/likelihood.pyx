@@ -63,7 +63,7 @@ cdef class Weigher:
     cdef double[MAX_LOGARITHMS] logarithms
 
     def __init__(self, int label_count, int spam_apart, str event, epsilon, log_zero):
-        """Set event model and smoothing; `epsilon` None: ε follows a token's counts; `log_zero`: in place of log 0."""
+        """Set event model and smoothing. `epsilon`: None if ε follows a token's counts; `log_zero` replaces log 0."""
         if not 0 <= label_count < MAX_COLUMNS or not NO_LABEL <= spam_apart < label_count:
             raise ValueError("too many labels, or a wrong index of the label spam")
         self.label_count, self.spam_apart = label_count, spam_apart
@@ -85,7 +85,7 @@ cdef class Weigher:
         self.set_denominators(self.label_totals, vocabulary, self.log_denominators)
 
     cdef void change_totals(self, const int64_t *label_totals, int64_t vocabulary, int64_t messages) noexcept nogil:
-        """Replace the totals, for a view that averages weights, which has no prior."""
+        """Replace only the totals: this is enough for a view that averages weights, since such a view has no prior."""
         cdef int64_t total = 0
         cdef int k
         self.revision += 1
@@ -97,7 +97,7 @@ cdef class Weigher:
         self.set_denominators(self.label_totals, vocabulary, self.log_denominators)
 
     def correct(self, bint is_corrected, list misfiled):
-        """Set, for each column, the share of the other column's messages that is filed under it by mistake."""
+        """Set `misfiled`: for each column, what part of the other column's messages is filed in it by mistake."""
         cdef int k
         self.revision += 1
         self.is_corrected = is_corrected
@@ -105,7 +105,7 @@ cdef class Weigher:
             self.misfiled[k] = misfiled[k]
 
     def keep_logarithms(self):
-        """Compute the logarithms of low counts once, which saves time if many messages are scored."""
+        """Compute the logarithms of low counts in advance, which saves time if many messages are scored."""
         cdef int n
         if not (self.kept or self.is_global or self.is_bernoulli):
             for n in range(MAX_LOGARITHMS):
@@ -126,7 +126,7 @@ cdef class Weigher:
         ]
 
     cdef int copy_counts(self, row, uint64_t *counts) except -1:
-        """Copy the counts that the view uses from `row`: those of messages or, if multinomial, of occurrences."""
+        """Copy the counts that the view uses from `row`: of messages or, for a multinomial view, of occurrences."""
         cdef int k
         cdef Size first = len(row) - self.label_count
         if first < 0:
@@ -137,7 +137,7 @@ cdef class Weigher:
         return 0
 
     cdef void set_denominators(self, const int64_t *label_totals, int64_t vocabulary, double *found) noexcept nogil:
-        """Write log(n_c + ε|V|), or 0, for each label to `found`, and for all but spam if spam is set apart."""
+        """Write log(n_c + ε|V|) of each label to `found` (0 for log 0); if `spam_apart`, also of all but spam."""
         cdef double added = 1.0 if self.is_global else self.epsilon * <double>vocabulary, denominator
         cdef int64_t rest_total = 0
         cdef int k
@@ -169,7 +169,7 @@ cdef class Weigher:
         return rounded(logarithm - denominators[label_index]) if logarithm > -INFINITY else IMPOSSIBLE
 
     cdef inline double log_count(self, uint64_t count, double epsilon) noexcept nogil:
-        """Return log(n_ck + ε) in units, the logarithm of a smoothed count."""
+        """Return log(n_ck + ε), the logarithm of a smoothed count, in units of 2⁻⁴⁰ nats."""
         cdef double numerator
         if count < self.kept:
             return self.logarithms[count]

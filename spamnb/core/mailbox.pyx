@@ -20,7 +20,7 @@ cdef enum:
 # Envelope lines
 
 cdef inline bint is_one_of_words(Text word, const char *words) noexcept nogil:
-    """Return whether a word of three letters is in `words`, which lists such words without separators."""
+    """Return whether a word is one of `words`, which have three letters each, and no separators between them."""
     cdef Size at
     if word.size != 3:
         return False
@@ -42,7 +42,7 @@ cdef bint is_time(Text word) noexcept nogil:
 
 
 cdef bint begins_with_field(Text text) noexcept nogil:
-    """Return whether the first line is a header field: letters, digits and hyphens before a colon."""
+    """Return whether a text begins with a header field: letters, digits and hyphens before a colon."""
     cdef Size at, letters = 0
     cdef int byte
     for at in range(text.size):
@@ -55,7 +55,7 @@ cdef bint begins_with_field(Text text) noexcept nogil:
 
 
 cdef bint ends_as_envelope(Text text) noexcept nogil:
-    """Return whether the rest of a `From ` line has a weekday, month and time, or is empty before a header field."""
+    """Return whether a `From ` line has a weekday, month and time; or nothing else, and a header field below it."""
     cdef Size end, at = 5
     cdef bint has_day = False, has_month = False
     cdef Text line, word
@@ -85,7 +85,7 @@ cdef bint follows_empty_line(Text data, Size line_end) noexcept nogil:
 
 
 cdef Size from_line(Text data, Size at, bint *is_quoted) noexcept nogil:
-    """Return the next line end before a `From ` line, or NOWHERE; set `is_quoted` if a `>From ` line comes first."""
+    """Return the line end before the next `From ` line, or NOWHERE; set `is_quoted` if a `>From ` line is earlier."""
     cdef Text wanted = literal(b"From ")
     cdef Size start
     cdef int byte
@@ -105,7 +105,7 @@ cdef Size from_line(Text data, Size at, bint *is_quoted) noexcept nogil:
 
 
 cdef Text without_empty_line(Text data, Size start, Size end) noexcept nogil:
-    """Return the message from `start` to `end` without the empty line at its end; no message if `start` is 0."""
+    """Return the message from `start` to `end` without the empty line at its end; if `start` is 0, an empty text."""
     if start == 0:
         return nothing()
     if byte_at(data, end - 1) == NEWLINE and byte_at(data, end - 2) == NEWLINE:
@@ -116,7 +116,7 @@ cdef Text without_empty_line(Text data, Size start, Size end) noexcept nogil:
 
 
 cdef Size unquote(Text data, Byte *to) noexcept nogil:
-    """Copy a message with one `>` removed from each line of `>`s and `From `; return how many bytes the copy has.
+    """Copy a message to `to`, with one `>` removed from lines such as `>>From `; return the size of the copy.
 
     A `From ` line after an empty line shows that the mailbox relies on Content-Length and quotes nothing (mboxcl2):
     then every `>` is the author's. Without such a line, mboxcl and mboxcl2 look alike, and a `>From ` that a program
@@ -229,9 +229,9 @@ cdef class Mailbox:
         return True
 
     cdef Size discard(self, Size most, Size at) noexcept:
-        """Discard the bytes from `most` to shortly before `at`, and return where `at` is then.
+        """Discard the bytes from offset `most` to shortly before `at`; return the new offset of the byte at `at`.
 
-        The two bytes before `at` stay; they show whether an empty line ends there.
+        The two bytes before `at` stay, because they show whether the line that ends at `at` is empty.
         """
         cdef Text kept
         if at - 2 <= most:
@@ -242,7 +242,7 @@ cdef class Mailbox:
         return most + 2
 
     cdef Size end_of_record(self, Size most, bint *is_quoted) except -1:
-        """Return where the next envelope line after an empty line starts, or where the mailbox ends."""
+        """Return the offset of the next message (an envelope line after an empty line), or of the mailbox's end."""
         cdef Size at = 1, hit
         cdef Text data
         while True:
@@ -277,7 +277,7 @@ cdef bint starts_as_thunderbird(Text text) noexcept nogil:
 def is_envelope(data):
     """Return whether bytes begin with an envelope line of an mbox.
 
-    It is `From` with a weekday, a month and a time in this order; or `From ` alone, if a header field follows.
+    This is `From ` with a weekday, a month and a time in this order; or `From ` alone, before a header field.
 
     >>> is_envelope(b"From ann@example.org Mon Nov 15 01:02:03 2026")
     True
@@ -293,8 +293,8 @@ def is_envelope(data):
 def is_deleted(bytes data not None):
     """Return whether a message is marked as deleted or moved, and only stays until the mailbox is compacted.
 
-    Thunderbird sets a bit, in header fields that it puts before all others: later ones may be a stranger's. Dovecot,
-    Alpine and others set a letter in a header, which is trusted whoever wrote it.
+    Thunderbird sets a bit in a header field, and puts its fields before all others: only there the bit is trusted, as
+    senders can write later fields. Dovecot, Alpine and others set a letter in a header, which is trusted anywhere.
 
     >>> is_deleted(b"X-Mozilla-Status: 0009\\nSubject: hello\\n\\n"), is_deleted(b"A: b\\nX-Status: AD\\n\\n")
     (True, True)

@@ -158,7 +158,7 @@ cdef inline Size find_last(Text text, int byte, Size end) noexcept nogil:
 
 
 cdef Size find(Text text, Text sought, Size start) noexcept nogil:
-    """Return the first offset of `sought` from `start` on, or NOWHERE; this is fastest if its first byte is rare."""
+    """Return the first offset of `sought` from `start` on, or NOWHERE; fastest if the first byte sought is rare."""
     cdef Size at = start
     if sought.size == 0:
         return start if 0 <= start <= text.size else NOWHERE
@@ -203,7 +203,7 @@ cdef inline int lower(int byte) noexcept nogil:
 
 
 cdef inline bint is_space(int byte) noexcept nogil:
-    """Return whether a byte is white space for bytes.split(): a space, or 9 to 13."""
+    """Return whether a byte is white space, as in bytes.split(): a space, or one of 9 to 13."""
     return byte == 32 or 9 <= byte <= 13
 
 
@@ -239,7 +239,7 @@ cdef Text without_space(Text text) noexcept nogil:
 
 
 cdef Text stripped(Text text, const char *letters) noexcept nogil:
-    """Return a text without those bytes at its start and end that `letters` contains."""
+    """Return a text without the bytes at its start and end that are in `letters`."""
     cdef Text some = literal(letters)
     while text.size and has(some, text.at[0]):
         text.at += 1
@@ -250,7 +250,7 @@ cdef Text stripped(Text text, const char *letters) noexcept nogil:
 
 
 cdef bint next_of(Text text, const char *separators, Size *at, Text *found) noexcept nogil:
-    """Set `found` to the next piece between separators, from `at` on, and move `at` past it; False if there is none."""
+    """Set `found` to the next piece between separators, move `at` to the end of it; return False if there is none."""
     cdef Size start = at[0], end
     cdef Text some = literal(separators)
     while start < text.size and has(some, text.at[start]):
@@ -299,7 +299,7 @@ cdef void *allot(Arena *arena, Size size) except NULL nogil:
 
 
 cdef void clear_arena(Arena *arena) noexcept nogil:
-    """Let the next message use all memory of the arena again; free what is above MAX_KEPT."""
+    """Let the next message use all memory of the arena again; if there is more than MAX_KEPT, free it instead."""
     cdef Block *block = arena.first
     if arena.total > MAX_KEPT:
         free_arena(arena)
@@ -322,7 +322,7 @@ cdef void free_arena(Arena *arena) noexcept nogil:
 
 
 cdef void *with_room(Arena *arena, void *items, Size used, Size *room, Size item_size) except NULL nogil:
-    """Return an array with memory for one more item: the same array, or a larger copy; update `room`."""
+    """Return `items`, or a larger copy if the array has no memory for one more item; update `room`."""
     cdef void *larger
     if used < room[0]:
         return items
@@ -492,7 +492,7 @@ cdef inline str latin_of(Text text):
 
 
 cdef int text_of_str(Arena *arena, str string, Text *result) except -1:
-    """Copy a str to an arena as UTF-8; half a surrogate pair becomes a question mark."""
+    """Set `result` to a str in UTF-8, copied to the arena; half a surrogate pair becomes a question mark."""
     cdef bytes data = string.encode("utf-8", "replace")
     cdef Byte *copy = <Byte *>allot(arena, len(data))
     memcpy(copy, PyBytes_AS_STRING(data), len(data))

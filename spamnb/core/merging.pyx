@@ -59,7 +59,7 @@ cdef struct Merging:  # an entry that is being added up
 cdef class Entries:
     """Words and word pairs with their counts, as columns in order of fingerprints.
 
-    A word has occurrences, a pair has none. `counts`: messages by label, then occurrences. Texts have no gaps.
+    Pairs have no occurrences. `counts`: for each entry, messages by label, then occurrences. `letters`: all texts.
     """
 
     cdef readonly int label_count
@@ -97,7 +97,7 @@ cdef int cut_entries(Entries entries) except -1:
 # Sources
 
 cdef int advance_source(MergeSource *source, int *error) except -1 nogil:
-    """Go to the next entry, and set `key`; return False if there is none, or if the file cannot be read (`error`)."""
+    """Go to the next entry of a source; return False if there is none, or if the file cannot be read: set `error`."""
     cdef TableStage *stage = source.stage
     error[0] = 0
     if stage is not NULL:
@@ -120,8 +120,8 @@ cdef int advance_source(MergeSource *source, int *error) except -1 nogil:
 cdef void stage_entries(TableStage *stage, Size labels) noexcept nogil:
     """Copy the next entries of a table, which are not side by side in memory.
 
-    A merge waits for cache misses: in short loops many of them overlap (prefetching changes nothing), and only
-    columns that are needed are read.
+    Most of the time goes into cache misses: in short loops, many misses overlap (prefetching changes nothing), and
+    only columns that are needed are read.
     """
     cdef const uint64_t *order = stage.order + stage.next
     cdef int n, count = <int>min(<Size>STAGED, stage.count - stage.next)
@@ -144,7 +144,7 @@ cdef void stage_entries(TableStage *stage, Size labels) noexcept nogil:
 
 
 cdef void stage_texts(TableStage *stage, const uint64_t *order, Size labels) noexcept nogil:
-    """Find the texts of the copied entries, which only words have."""
+    """Find the texts of those copied entries that are words; pairs have no text."""
     cdef int[STAGED] words
     cdef int n, word, count = 0
     cdef uint64_t entry
@@ -240,13 +240,13 @@ cdef void close_stage(TableStage *stage) noexcept nogil:
 
 
 cdef class Merger:
-    """An iterator over batches of summed entries of several sources (`Entries`), in order of fingerprints.
+    """An iterator over the sums of several sources, in order of fingerprints, as batches of entries (`Entries`).
 
-    A source is a tuple: a `CountTable` or `FileCounts`; 1 to add it, -1 to subtract it; for each of its labels the
-    index in the result, -1 to leave it out. Sums below 0 become 0; an entry that no message has is dropped. Of
-    several texts, the first is used. Entries in at most `rare` messages that were last seen before `oldest_day` are
-    left out. All entries of the table `fill` get the counts of the result, 0 where it has none. Tables must not
-    change during the merge.
+    A source is a tuple of three: a `CountTable` or `FileCounts`; 1 to add or -1 to subtract its counts; for each of
+    its labels, the index in the result, or -1 to leave the label out. Sums below 0 become 0, and entries that no
+    message has are dropped. If sources have different texts for an entry, the first is used. Entries in at most
+    `rare` messages, last seen before `oldest_day`, are left out. Entries of the table `fill` get the counts that they
+    have in the result, or 0. Tables must not change during the merge.
     """
 
     cdef readonly int label_count
@@ -374,7 +374,7 @@ cdef class Merger:
         return 0
 
     cdef uint64_t add_up(self, Merging *entry) except? 0xFFFFFFFFFFFFFFFFu nogil:
-        """Sum up the counts of the lowest fingerprint among the next entries of all sources, and return it."""
+        """Add up the counts of the lowest fingerprint among the sources' next entries; return this fingerprint."""
         cdef uint64_t key = self.active[0].key
         cdef MergeSource *source
         cdef Size n
@@ -398,7 +398,7 @@ cdef class Merger:
         return key
 
     cdef bint finish_entry(self, Merging *entry) noexcept nogil:
-        """Lower the sums of an entry to their limits; return False if the entry must be dropped."""
+        """Bring the sums of an entry within their limits; return False if the entry must be dropped."""
         cdef int64_t *row = entry.row
         cdef int64_t total = 0
         cdef int k, labels = self.label_count

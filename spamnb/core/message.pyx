@@ -3,15 +3,15 @@
 cdef class MessageLeaf:
     """A part of a message that has no parts in it, or the header block of an embedded message.
 
-    An embedded message gives a leaf of type message/rfc822 with its own `headers`, no text and size 0, followed by
-    its leaf parts. If it is not a multipart, its one leaf part has the same headers.
+    An embedded message becomes a leaf of type message/rfc822, with the headers of this message, no text and size 0.
+    The leaf parts of the embedded message follow; if it is not a multipart, its one leaf part has the same headers.
     """
 
     cdef readonly object charset, content, content_type, decoding, encoding, filename, headers, size, text
 
 
 cdef class LeafContent:
-    """What was found in an attachment: its text and whether that is HTML, its links, and names of files in it."""
+    """What was found in an attachment: the text, whether the text is HTML, links, and names of files."""
 
     cdef readonly object is_html, links, names, text
 
@@ -38,7 +38,7 @@ cdef class Message:
         free_arena(&self.arena)
 
     cdef int read_raw(self, bytes raw, bint is_whole) except -1:
-        """Read a message into this object, in place of the old one; only its header block unless `is_whole`."""
+        """Read a message into this object, in place of the old message; unless `is_whole`, only its header block."""
         cdef Text text = text_of(raw)
         clear_arena(&self.arena)
         self.raw = raw
@@ -69,7 +69,7 @@ cdef class Message:
 
     @property
     def fields(self) -> list[tuple[str, str]] | None:
-        """A list of (name in lower case, raw value with a character per byte) of the headers; None without any."""
+        """A list of the headers: (name in lower case, raw value with a character per byte); None if there are none."""
         cdef Field *field
         if self.made_fields is None and self.mail.has_headers:
             self.made_fields = []
@@ -80,7 +80,7 @@ cdef class Message:
 
     @property
     def headers(self) -> list[tuple[str, str]]:
-        """A list of (name in lower case, value as a person would see it) of the headers, in message order."""
+        """A list of the headers, in message order: (name in lower case, value as a person would see it)."""
         if self.made_headers is None:
             self.made_headers = headers_of(self.mail.head.fields, self.mail.head.count)
         return self.made_headers
@@ -141,7 +141,7 @@ cdef object decoding_of(Decoding *found):
 
 
 def read(bytes raw not None, Message reuse=None) -> Message:
-    """Read a message; without a header block, all of it is body. `reuse`: an old object to fill and return."""
+    """Read a message, which is all body if it has no header block. `reuse`: an old object to fill and return."""
     cdef Message message = reuse if reuse is not None else Message()
     message.read_raw(raw, True)
     return message
