@@ -80,7 +80,7 @@ def gather_file(database: Connection, folder: str, name: str, models: Models, de
 def store_corrections(database: Connection, fields: dict[str, Any]) -> None:
     """Store a correction for each judged message that was later learned under a label other than its verdict.
 
-    The models must be the same, except for a verdict of `classify`, which may have used a fallback model.
+    Only verdicts of the same model count, and those of `classify`, which may have used a fallback model.
     """
     path, label = shown_path(fields), fields["label"]
     learned = bytes(fields["learned"])

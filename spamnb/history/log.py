@@ -118,7 +118,7 @@ def append_record(folder: str, record: bytes, size: int) -> bool:
 
 
 def complain_once(step: str, why: str) -> None:
-    """Warn why a step failed, unless its last warning was the same; `why` is "" if the step succeeded."""
+    """Warn why a step failed, unless its last warning said the same; `why` is "" if it succeeded."""
     if why and why != COMPLAINTS.get(step):
         complain(why)
     COMPLAINTS[step] = why
@@ -179,7 +179,7 @@ def size_and_time(folder: str, name: str) -> tuple[int, float]:
 def packed_record(
     raw: bytes, verdict: "Verdict", model: str, source: str, user: str, now: float, limits: list[int]
 ) -> bytes:
-    """Return the record of a verdict; its message is parsed later, when the record is gathered."""
+    """Return the record of a verdict; the message is parsed later, when it is copied into the database."""
     digest = None
     if len(raw) > MAX_MESSAGE:
         digest = hash_of_raw(raw)  # while all of it is there
@@ -235,10 +235,9 @@ def read_piece(folder: str, name: str, start: int, size: int, to_keep: bool = Fa
 
 
 def unpacked_records(data: bytes) -> "tuple[list[tuple[int, int, Fields]], int]":
-    """Return the undamaged records in a piece of a file, each with start and end, and where to continue
-    reading.
+    """Return (start, end, fields) of each undamaged record in a piece of a file, and where to read on.
 
-    That offset is the end of the piece, or the start of an incomplete record.
+    Reading continues at an incomplete record or, if there is none, behind the last undamaged one or later.
     """
     found: list[tuple[int, int, Fields]] = []
     at = done = 0
@@ -295,7 +294,7 @@ def are_fields(fields: "Fields") -> bool:
 
 
 def message_of(fields: "Fields") -> bytes:
-    """Return the message in a record, or the first part of a large message; empty if it is damaged."""
+    """Return the message in a record, or the first part of a large message; b"" if it is damaged."""
     try:
         return zlib.decompressobj().decompress(fields.get("message", b""), MAX_MESSAGE)
     except zlib.error:

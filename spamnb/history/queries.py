@@ -75,7 +75,7 @@ class History:
             self.database.close()
 
     def gather(self, seconds: float = inf) -> int:
-        """Copy new verdicts from the log into the database, for about `seconds`; return how many."""
+        """Copy new verdicts from the log into the database, for about `seconds`; return how many verdicts."""
         return gathering.gather(self.database, self.folder, seconds)
 
     def bytes_left(self) -> int:
@@ -89,18 +89,18 @@ class History:
         """List verdicts from the start or after a cursor; `asked` are filters: arguments of `conditions_of`.
 
         Order `doubt`: uncorrected verdicts first; among these unsure ones (latest first), then spam, then
-        ham, each by distance from the cutoff. Orders `date` and `time`: latest first.
+        ham, both by distance from the cutoff. Orders `date` and `time`: latest first.
         """
         return self._listed(order, ">", after, limit, asked)
 
     def entries_near(self, id: int, order: str, limit: int, **asked: Any) -> list[Entry]:  # noqa: A002
-        """List an entry and up to `limit` entries on each side, in the order before its correction."""
+        """List an entry, placed as if it were not corrected, and up to `limit` entries on each side."""
         there = self.entry(id)
         before, after = (self._listed(order, sign, str(id), limit, asked) for sign in "<>")
         return [*reversed(before), *filter(None, [there]), *(one for one in after if one.id != id)]
 
     def neighbours(self, id: int, order: str, **asked: Any) -> list[Entry | None]:  # noqa: A002
-        """Return the previous and the next entry, or None, in the order before an entry was corrected."""
+        """Return the entries before and after an entry, or None, as if the entry were not corrected."""
         return [next(iter(self._listed(order, sign, str(id), 1, asked)), None) for sign in "<>"]
 
     def _listed(
@@ -192,7 +192,7 @@ class History:
             database.executemany("INSERT OR IGNORE INTO labels_before VALUES (?, ?)", labels.items())
 
     def label_before(self, id: int) -> str | None:  # noqa: A002
-        """Return the label that a message was learned under before it was corrected, if any."""
+        """Return the label under which a message was learned before its correction; None if it was not."""
         found = self.database.execute("SELECT label FROM labels_before WHERE id = ?", (id,)).fetchone()
         return found[0] if found else None
 
@@ -222,7 +222,7 @@ class History:
         return {(verdict, correction): count for verdict, correction, count in found}
 
     def scores(self, model: str, seconds: float) -> list[tuple[float, str, str | None]]:
-        """List score, verdict and correction of a model's entries in the `seconds` before the latest one."""
+        """List score, verdict and correction of a model's entries, up to `seconds` before its latest."""
         return self.database.execute(
             "SELECT score, verdict, correction FROM entries WHERE model = :model"
             " AND time >= (SELECT max(time) FROM entries WHERE model = :model) - :seconds",
@@ -243,7 +243,7 @@ def conditions_of(
     asks_folder: bool | None = None,
     is_by_provider: bool = False,
 ) -> tuple[list[str], dict[str, Any]]:
-    """Return the SQL conditions for these filters and their values; `text` has words to search for."""
+    """Return SQL conditions for these filters, and the values in those; `text` has words to search for."""
     conditions, values = [], {"since": since, "verdict": verdict, "asks_folder": asks_folder}
     if since is not None:
         conditions.append("time >= :since")

@@ -53,7 +53,7 @@ class Entry(NamedTuple):
 
     @property
     def asks_folder(self) -> bool:
-        """Return whether a message surely is not spam, but which of the other labels fits is unsure."""
+        """Return whether a message surely is not spam, but it is unsure which other label fits."""
         return self.verdict == UNSURE and self.is_spam is False
 
     @property

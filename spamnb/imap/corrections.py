@@ -39,7 +39,7 @@ class Corrections:
     def look_for_moved(self, name: str) -> None:
         """Learn messages that the owner moved to a folder, if the folder is for mail of a label.
 
-        Judge messages that the provider put into Junk; record the UIDs of messages that spamnb moved here.
+        Judge messages that the provider put into Junk; record the UIDs of messages that spamnb moved to it.
         """
         label = self.mailbox.roles.labels.get(name, "")
         folder, before, uids = look_into(self.connection, self.state, name, "moved")
@@ -75,7 +75,7 @@ class Corrections:
             self.state.note(*found)
 
     def look_for_moved_back(self, name: str) -> None:
-        """Learn as ham what spamnb had moved elsewhere, and the owner has now moved to this folder of ham."""
+        """Learn as ham the mail that the owner moved to this folder of ham from where spamnb had put it."""
         folder, before, uids = look_into(self.connection, self.state, name, "rescued")
         for some in cut(uids if before.validity else (), FETCHED):
             keys = self.mailbox.keys(folder, some)

@@ -29,7 +29,7 @@ BYTES = re.compile(r"""\bb(["'])(.*?)\1""")  # bytes, as Python prints them
 
 
 class ImapError(SpamnbError):
-    """A command was rejected, or its answer was malformed; the connection can still be used."""
+    """The server rejected a command, or gave a malformed answer; the connection can still be used."""
 
 
 class Broken(ImapError):

@@ -42,13 +42,13 @@ class Roles:
 
     @property
     def labels(self) -> dict[str, str]:
-        """The labels by folder: mail that the owner moves to one of them is learned under its label."""
+        """A dict {folder: label}: mail that the owner moves to the folder is learned under the label."""
         junk = {self.junk: SPAM} if self.junk else {}
         return junk | {folder: label for label, folder in self.sort.items()}
 
     @property
     def homes(self) -> dict[str, str]:
-        """The labels by folder: those of `labels`, and ham for each inbox and each folder of ham."""
+        """A dict {folder: label}: that of `labels`, and ham for each inbox and each folder of ham."""
         return self.labels | dict.fromkeys((*self.inbox, *self.ham), HAM)
 
     @property
@@ -101,7 +101,7 @@ def named(name: str, names: Sequence[str]) -> str:
 
 
 def marked(role: str, listed: Found) -> str:
-    """Return the folder for a role, found by the server's mark or else by its name; "" if there is none."""
+    """Return the folder for a role, by the server's mark or else by a usual name; "" if there is none."""
     mark, meaning = MARKS[role]
     for name, flags in listed:
         if mark in flags:

@@ -68,7 +68,7 @@ Report = Callable[[Event], None]
 def look_into(
     connection: ImapConnection, state: State, name: str, purpose: str
 ) -> tuple[Folder, Progress, list[int]]:
-    """Open a folder read-only; return the folder, how far it was read for a purpose, and newer UIDs."""
+    """Open a folder read-only; return the folder, how far it was read for a purpose, and UIDs after that."""
     folder = connection.open(name, read_only=True)
     before = state.progress(purpose, name)
     first = before.next_uid if before.validity == folder.validity else 1
@@ -118,7 +118,7 @@ class VisitedMailbox:
         return self.state.progress("judged" if name in self.roles.inbox else by_put_away, name)
 
     def keys(self, folder: Folder, uids: Sequence[int]) -> dict[int, bytes]:
-        """Return {UID: key} of messages in the open folder: a hash of the header block, or of the UID."""
+        """Return {UID: key} of messages in the open folder: a hash of the header block or else the UID."""
         place = f"{folder.name} {folder.validity} "
         return {uid: key_of(head or f"{place}{uid}".encode()) for uid, head in heads(self.connection, uids)}
 
@@ -183,7 +183,7 @@ class VisitedMailbox:
         self.with_history(correct)
 
     def note(self, notes: Sequence[Record], purpose: str, folder: Folder, next_uid: int) -> None:
-        """Store records, and that a folder was read up to `next_uid`, or further if it was so before."""
+        """Store records, and that a folder was read up to `next_uid`, unless it was read further before."""
         before = self.state.progress(purpose, folder.name)
         if before.validity == folder.validity:
             next_uid = max(next_uid, before.next_uid)

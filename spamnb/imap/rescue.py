@@ -31,7 +31,7 @@ OF_SOMEBODY = ("allowed=", "known=")  # beginnings of reasons that speak for the
 
 
 def moved_there(connection: ImapConnection, uids: Collection[int]) -> set[int]:
-    """Return the UIDs of those messages that were moved into the open folder, not delivered to it.
+    """Return those of the UIDs whose messages were moved into the open folder, not delivered to it.
 
     A moved message gets a new, higher UID, but keeps the date at which it arrived in the mailbox. So if a
     message is much older than one with a lower UID, it was in another folder before.

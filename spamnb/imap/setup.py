@@ -76,7 +76,7 @@ def what_is_learned(account: Account, connection: ImapConnection) -> tuple[list[
 
 
 def learned_from(label: str, name: str, roles: Roles, connection: ImapConnection) -> Learned:
-    """Return how many messages of a folder training would learn, and a note that says which."""
+    """Return how many messages of a folder training would learn, and a note that says which messages."""
     connection.open(name, read_only=True)
     everything = len(connection.from_uid(1))
     if label != HAM:

@@ -58,7 +58,7 @@ class Record(NamedTuple):
     since: int = 0  # when it was judged, in seconds since 1970, as long as it is on its way
 
     def arrived(self, folder: str, validity: int, uid: int) -> Record:
-        """Return the record of the message after its move: with the new folder and UID, and no target."""
+        """Return the record of a message that has arrived in another folder: its move is completed."""
         return self._replace(folder=folder, validity=validity, uid=uid, target="", target_uid=0, since=0)
 
 

@@ -101,7 +101,7 @@ class Visit:
                     self.mailbox.report(replace(event, target=known.target, since=known.since))
 
     def _carry_out_marks(self) -> None:
-        """Move mail marked on the review page, if spamnb may and the server has UIDPLUS; report all marks."""
+        """Move mail marked on the review page, if allowed and if the server has UIDPLUS; report all marks."""
         moves_mail = self.account.action == MOVE and self.connection.has("UIDPLUS")
         marked = take_marks(self.mailbox, moves_mail)
         for name in dict.fromkeys(known.folder for known in marked if known.target):
@@ -206,7 +206,7 @@ class Visit:
         return Record(key, *place, verdict.label, is_ours, target=target, flag=flag, since=since)
 
     def _wanted(self, verdict: Verdict) -> tuple[str, str]:
-        """Return the folder to move a message to (or ""), and the keyword to give it otherwise (or "")."""
+        """Return a folder to move a message to and a keyword to give it, of which at least one is ""."""
         roles, label = self.mailbox.roles, verdict.label
         if label == SPAM:
             flags_only = self.account.action == FLAG or not roles.junk

@@ -51,7 +51,7 @@ def known_scores(stored: StoredModel) -> tuple[Scores, Scores] | None:
 def score_of_sure_ham(stored: StoredModel) -> float:
     """Return the score that nine of ten ham messages do not exceed: up to it, a message surely is ham.
 
-    After 200 messages of each label, 0.06 % of later spam at most scores so low; below the cutoff, 2.7 %.
+    After 200 messages of each label, at most 0.06 % of later spam scored so low, 2.7 % below the cutoff.
     """
     scores = known_scores(stored)
     return min(stored.head["cutoffs"][0], quantile(scores[0], SURE)) if scores else -inf

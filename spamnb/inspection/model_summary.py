@@ -104,7 +104,7 @@ class ModelSummary:
 
 
 def about_base(model: Model) -> dict[str, Any] | None:
-    """Return facts about the base of a model: path, which of the two judges, cutoffs; None without a base."""
+    """Return facts about a model's base: path, which of the two judges, cutoffs; None if there is no base."""
     if not (about := model.stored.head.get("base")):
         return None
     judges = ["model" if layer is model.stored else "base" for layer in model.layers]
@@ -173,7 +173,7 @@ def indices_of_highest(values: Array, top: int) -> Array:
 
 
 def label_leads(likelihood: Likelihood, row: tuple[int, ...]) -> list[float]:
-    """Return the lead of each label over the best other label (for spam: over all), at most INFINITE."""
+    """Return the lead of each label over the best other label (spam: over all others), at most INFINITE."""
     counted, spam = Scorer(likelihood).weights_of(row), likelihood.spam_apart
     weights = likelihood.weights(row) if spam >= 0 else counted
     leads = [lead_of(counted if k == spam else weights, k) for k in range(len(weights))]
