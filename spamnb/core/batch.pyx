@@ -126,7 +126,7 @@ cdef int copy_grams(Rows *rows, Features *features) except -1 nogil:
 
 
 cdef int add_row(Rows *rows, Features *features) except -1 nogil:
-    """Append a message with these features; if `features` is NULL, the message has none."""
+    """Append a message with these features to `rows`; if `features` is NULL, append a message without any."""
     cdef Size n
     cdef int64_t *numbers = &rows.numbers[rows.messages * NUMBER_COUNT]
     rows.entries, rows.gram_count = rows.starts[rows.messages], rows.gram_starts[rows.messages]  # undoes a failed call
@@ -145,7 +145,7 @@ cdef int add_row(Rows *rows, Features *features) except -1 nogil:
 
 
 cdef int add_date(Rows *rows, Text date) except -1 nogil:
-    """Store the Date header, cut to MAX_DATE characters, of the message that the next call of `add_row` adds."""
+    """Store a Date header, cut to MAX_DATE characters, for the message that will be appended by the next `add_row`."""
     cdef Size size = rows.date_ends[rows.messages]
     date = first_chars(date, MAX_DATE)
     if rows.date_room - size < date.size:
@@ -171,7 +171,7 @@ cdef bint is_among(uint64_t value, const uint64_t *sorted, Size count) noexcept 
 
 
 cdef inline Size room_after(Size used) noexcept nogil:
-    """Return the size of a new batch's arrays, given how much the last batch used; unused memory costs nothing."""
+    """Return the size to allocate for an array, given the size used by the last batch; unused memory costs nothing."""
     return min(2 * used, <Size>MAX_KEPT)
 
 
@@ -190,7 +190,7 @@ cdef class BatchReader:
         free_rows(&self.it)
 
     def add(self, list messages not None, known=None, bint hashes=True, bint numbers=True):
-        """Read a list of messages, and collect the features of each; the method `rows` returns them.
+        """Read a list of messages, and collect the features of each; call `rows` to get the result.
 
         `known`: sorted hashes (64 bits each) of messages that get no features. Without `hashes`, all hashes are 0 and
         no message is known. Without `numbers`, no message gets numeric features.
@@ -228,7 +228,7 @@ cdef class BatchReader:
     cdef int read(
         self, Text raw, const uint64_t *known, Size known_count, bint with_hash, bint with_numbers
     ) except -1 nogil:
-        """Read a raw message and append its features; if the sorted array `known` has its hash, append none."""
+        """Read a raw message and append it, without features if its hash is in `known` (a sorted array)."""
         cdef Reader *reader = &self.reader
         cdef Rows *rows = &self.it
         cdef uint64_t hash = 0

@@ -33,7 +33,7 @@ cdef class BlockWriter:
         free(self.made_index)
 
     def add(self, Entries entries not None):
-        """Add entries, sorted by fingerprint over all calls; return the bytes of the blocks completed by them."""
+        """Add entries, in order of fingerprints across all calls; return the bytes of blocks that are now complete."""
         if entries.label_count != self.label_count:
             raise ValueError("the entries must have the labels of this writer")
         with nogil:
@@ -41,7 +41,7 @@ cdef class BlockWriter:
         return self.take_complete_blocks()
 
     def finish(self):
-        """Return the bytes of the last block, or b"" if all entries were already returned."""
+        """Return the bytes of the last block, or b"" if every block was returned before."""
         if self.block.count:
             self.end_block()
         return self.take_complete_blocks()

@@ -123,7 +123,7 @@ cdef int fill_codecs() except -1:
 
 
 cdef int kind_of(str name) except -1:
-    """Return the kinds (flags) of the codec with this name."""
+    """Return the kinds of the codec with this name, as flags such as IS_MULTI_BYTE."""
     if name in MULTI_BYTE:
         return IS_MULTI_BYTE
     if name.startswith(("utf_16", "utf_32")):
@@ -165,7 +165,7 @@ cdef int codec_of(Text declared) noexcept nogil:
 
 
 cdef int names_in(Text data, int *names) noexcept nogil:
-    """Find charsets named in a text (charset=…, encoding="…", =?…?), write their codecs to `names`; return how many."""
+    """Write to `names` the codecs of charsets named in a text (charset=…, encoding="…", =?…?); return how many."""
     cdef Size at = find_byte(data, EQUALS, 0), next, start
     cdef int count = 0
     cdef Text name
@@ -185,7 +185,7 @@ cdef int names_in(Text data, int *names) noexcept nogil:
 # UTF-8
 
 cdef Size utf8_size(Text text, Size at) noexcept nogil:
-    """Return the size of the UTF-8 character at an offset; 0 if the text ends in it; if invalid, -(bytes to skip)."""
+    """Return the size of the UTF-8 character at an offset; 0 if its end is missing; if invalid, -(bytes to skip)."""
     cdef int first = byte_at(text, at), byte, least = 0x80, most = 0xBF
     cdef Size k, size
     if first < 0x80:
@@ -226,14 +226,14 @@ cdef bint is_utf8(Text text) noexcept nogil:
 
 
 cdef bint is_cut_utf8(Text text, Size at) noexcept nogil:
-    """Return whether a text ends at an offset, or within the UTF-8 character that starts at this offset."""
+    """Return whether a text ends at the offset `at`, or within the UTF-8 character that starts at `at`."""
     if at == text.size or utf8_size(text, at) == 0:
         return True
     return text.size - at == 2 and byte_at(text, at) == 0xED and 0xA0 <= byte_at(text, at + 1) <= 0xBF
 
 
 cdef int mended_utf8(Arena *arena, Text data, Text *result) except -1 nogil:
-    """Replace invalid UTF-8 by U+FFFD, as bytes.decode(errors="replace") does."""
+    """Set `result` to `data`, with invalid UTF-8 replaced by U+FFFD as bytes.decode(errors="replace") does."""
     cdef Size at = end_of_utf8(data, 0), start = 0, wrong
     cdef Writer to
     result[0] = data
@@ -255,7 +255,7 @@ cdef int mended_utf8(Arena *arena, Text data, Text *result) except -1 nogil:
 # Decoding
 
 cdef int decode_with_codec(Arena *arena, Text data, int codec, Text *result) except -1 nogil:
-    """Decode bytes with a codec; bytes that stand for no character in it become U+FFFD."""
+    """Set `result` to `data`, decoded with a codec; bytes that stand for no character become U+FFFD."""
     cdef Forms *table
     cdef Byte *to
     result[0] = data
@@ -277,7 +277,7 @@ cdef int decode_with_codec(Arena *arena, Text data, int codec, Text *result) exc
 
 
 cdef int make_forms(int codec) except -1 with gil:
-    """Make the decoding table of a charset that has one byte per character."""
+    """Make and store the decoding table of a charset with one byte per character, if it is not stored already."""
     cdef str characters = bytes(range(256)).decode(CODECS[codec], "replace")
     cdef Forms *made
     cdef bytes form
@@ -295,7 +295,7 @@ cdef int make_forms(int codec) except -1 with gil:
 
 
 cdef int decode_with_python(Arena *arena, Text data, int codec, Text *result) except -1 with gil:
-    """Decode bytes with one of Python's codecs."""
+    """Set `result` to `data`, decoded with one of Python's codecs."""
     cdef str name = CODECS[codec], text
     cdef bytes coded = bytes_of(data)
     if codec == UTF_7:

@@ -42,7 +42,7 @@ cdef Column cut_to(Column column, Size size):
 
 
 cdef void *grown(void *items, Size *room, Size needed, Size item_size) except NULL nogil:
-    """Return a larger copy of an array, for at least `needed` items; update `room`, and free the old array."""
+    """Replace an array by a larger copy, for `needed` or more items, and return this; set `room` to its size in items."""
     cdef Size larger = max(needed, max(2 * room[0], <Size>FIRST_ITEMS))
     items = memory_of(items, larger * item_size)
     room[0] = larger
@@ -102,7 +102,7 @@ cdef void *zeros_of(Size size) except NULL nogil:
 
 
 def trim_memory():
-    """Give unused memory back to the system; after many batches this is a third of all memory."""
+    """Give unused memory back to the system; after many batches, a third of all memory is unused."""
     with nogil:
         spamnb_trim()
 
@@ -110,7 +110,7 @@ def trim_memory():
 # Sorting
 
 cdef void count_digits(const uint64_t *keys, Size stride, Size *starts, Size count, int shift) noexcept nogil:
-    """For each digit (some bits of a key, from bit `shift` on), write to `starts` where its keys will begin."""
+    """Write to `starts` where the keys with each digit will begin; a digit is DIGIT_BITS bits, from bit `shift` on."""
     cdef Size n, digit, size, total = 0
     memset(starts, 0, DIGITS * sizeof(Size))
     for n in range(count):
@@ -122,7 +122,7 @@ cdef void count_digits(const uint64_t *keys, Size stride, Size *starts, Size cou
 
 
 cdef void sort_by_digit(const uint64_t *keys, uint64_t *sorted, Size count, int shift) noexcept nogil:
-    """Sort keys by one digit: DIGIT_BITS bits from bit `shift` on; keys with the same digit keep their order."""
+    """Write keys to `sorted`, ordered by one digit (DIGIT_BITS bits, from bit `shift` on); the sort is stable."""
     cdef Size[DIGITS] starts
     cdef Size n, digit
     count_digits(keys, 1, starts, count, shift)
@@ -135,7 +135,7 @@ cdef void sort_by_digit(const uint64_t *keys, uint64_t *sorted, Size count, int 
 cdef void sort_places(
     const uint64_t *values, Size stride, const uint64_t *order, uint64_t *sorted, Size count, int shift
 ) noexcept nogil:
-    """Sort the indices of values by one digit of the values; indices of values with the same digit keep their order."""
+    """Write the indices in `order` to `sorted`, ordered by one digit of their values; the sort is stable."""
     cdef Size[DIGITS] starts
     cdef Size n, digit
     count_digits(values, stride, starts, count, shift)
@@ -146,7 +146,7 @@ cdef void sort_places(
 
 
 cdef bint finish_sorting(uint64_t *keys, Size count) noexcept nogil:
-    """Sort keys that are nearly sorted; if they are not, stop half-way and return False."""
+    """Sort nearly sorted keys, and return True; if they are far from sorted, stop half-way and return False."""
     cdef Size n, to, moves = 0
     cdef uint64_t key
     for n in range(1, count):
@@ -162,7 +162,7 @@ cdef bint finish_sorting(uint64_t *keys, Size count) noexcept nogil:
 cdef bint make_places(
     const uint64_t *values, Size stride, uint64_t *keys, uint64_t places, Size count
 ) noexcept nogil:
-    """Replace sorted keys by the indices in their lowest bits; return False if the values there are not sorted."""
+    """Replace sorted keys by the indices in their lowest bits; return False if this does not sort the values."""
     cdef Size n
     cdef uint64_t place = 0, last_place = 0, last_key = 0
     for n in range(count):
@@ -176,8 +176,8 @@ cdef bint make_places(
 cdef uint64_t *order_of(const uint64_t *values, Size stride, Size count) except NULL nogil:
     """Return the indices of values, in ascending order of the values; the caller must free the array.
 
-    The values are `stride` numbers apart. The lowest bits of each value are replaced by its index. Sorting by the two
-    highest digits, which are random, leaves little to do.
+    The values are `stride` numbers apart. What is sorted are copies, whose lowest bits are replaced by the indices.
+    Sorting by the two highest digits, which are random, leaves little to do.
     """
     cdef uint64_t *keys = <uint64_t *>memory_of(NULL, 2 * count * sizeof(uint64_t) + 1)
     cdef uint64_t *spare = keys + count
@@ -204,7 +204,7 @@ cdef uint64_t *order_of(const uint64_t *values, Size stride, Size count) except 
 # numpy arrays. Typed memoryviews of Cython would do, but then the core takes 4 ms longer to load.
 
 cdef class Numbers:
-    """Access to the memory of a contiguous array of numbers, `width` bytes each; valid as long as this object is."""
+    """Access to the memory of a contiguous array of numbers, `width` bytes each; valid while this object exists."""
 
     cdef Py_buffer view
     cdef void *at

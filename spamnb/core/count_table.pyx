@@ -101,7 +101,7 @@ cdef class CountTable(Counts):
         return key * TABLE_FACTOR >> 32
 
     cdef inline Size home_of(self, uint32_t hash) noexcept nogil:
-        """Return the first slot in which an entry with this hash may be; if it is taken, look in the next ones."""
+        """Return the slot to search first for an entry with this hash; if another entry is in it, search the next."""
         return hash >> (32 - self.slot_bits)
 
     cdef Size slot_of_key(self, uint64_t key) noexcept nogil:
@@ -195,7 +195,7 @@ cdef class CountTable(Counts):
         return entry if entry >= 0 else self.new_entry(key, slot, text, size, day)
 
     cdef inline void widen_days(self, Size entry, int day) noexcept nogil:
-        """Extend the first and last day on which an entry (a token or pair) was seen, to include `day`."""
+        """Note that an entry (a token or pair) was seen on `day`; only its first and its last day are stored."""
         self.first_days[entry] = min(self.first_days[entry], <uint16_t>day)
         self.last_days[entry] = max(self.last_days[entry], <uint16_t>day)
 
@@ -215,7 +215,7 @@ cdef class CountTable(Counts):
         return 0
 
     cdef void find_entries(self, const uint64_t *keys, Size count, Size *entries) noexcept nogil:
-        """Write to `entries` the number of the entry of each of up to AT_ONCE keys; NOWHERE for an unknown key.
+        """Write to `entries` the entry number of each key, NOWHERE for an unknown key; `count`: at most AT_ONCE.
 
         The loops are short, so that a core runs several rounds at once and cache misses overlap. Afterwards the
         records are in the cache.
@@ -256,7 +256,7 @@ cdef class CountTable(Counts):
         return 0
 
     cdef const int32_t *places_of(self, MessageRows rows, Size message) noexcept nogil:
-        """Return the numbers of a message's entries in this table, if they are stored in `rows`; otherwise NULL."""
+        """Return the numbers that a message's entries have in this table, if `rows` stores them; otherwise NULL."""
         cdef Size start = rows.it.starts[message]
         if rows.places is NULL or (rows.it.starts[message + 1] > start and rows.places[start] < 0):
             return NULL
@@ -288,7 +288,7 @@ cdef class CountTable(Counts):
 
     @property
     def numbers(self):
-        """For each numeric feature that any message has: [n, Σx, Σx²] for each label; a dict by the feature's name."""
+        """A dict: the name of each numeric feature that any message has → a list with [n, Σx, Σx²] for each label."""
         cdef dict found = {}
         cdef NumberSums *sums = self.sums
         for name in NUMBERS:
@@ -322,7 +322,7 @@ cdef class CountTable(Counts):
     def add(self, MessageRows rows not None, messages, label_indices, int day, int sign=1):
         """Add the messages of `rows` with these numbers, each to the counts of its label; with sign -1, subtract them.
 
-        With sign 0, their tokens become entries with counts 0. If `rows.keeps_places`, it stores the entries' numbers.
+        With sign 0, add their tokens and pairs with counts of 0. If `rows.keeps_places`, `rows` gets entry numbers.
         """
         cdef Numbers wanted = Numbers(messages, sizeof(int64_t)), labels = Numbers(label_indices, sizeof(int64_t))
         cdef const int64_t *message = <const int64_t *>wanted.at
@@ -348,7 +348,7 @@ cdef class CountTable(Counts):
 
     def add_lesson(self, bytes fingerprints not None, bytes occurrences not None, bytes texts not None,
                    bytes pairs not None, bytes grams not None, list steps not None, int day):
-        """Change the counts of entries, but not the totals, by one message of the journal (see `lesson_of`)."""
+        """Apply one message of the journal (see `lesson_of`) to the counts of entries, but not to the totals."""
         cdef Lesson lesson
         set_lesson(&lesson, fingerprints, occurrences, texts, pairs, grams, steps, day, self.label_count)
         self.start_change()
@@ -388,7 +388,7 @@ cdef class CountTable(Counts):
             self.message_totals[k] += messages[k]
 
     def set_totals(self, list messages not None, totals not None, GramSums grams not None):
-        """Set totals and gram counters to those of a model, if this table has only some of the model's entries."""
+        """Set totals and gram counters to a model's, if this table has only some of the model's entries."""
         cdef Size k
         for k in range(self.label_count):
             self.message_totals[k] = messages[k]
@@ -434,7 +434,7 @@ cdef class CountTable(Counts):
         return table
 
     def copy(self, bint has_counts=True):
-        """Return a copy without texts, whose entries have the same numbers; without `has_counts`, all counts are 0."""
+        """Return a copy without texts, in which entries keep their numbers; without `has_counts`, all counts are 0."""
         cdef CountTable table = CountTable(self.labels, False)
         table.make_entry_room(self.room)
         table.used, table.only_day = self.used, self.only_day
@@ -471,7 +471,7 @@ cdef class CountTable(Counts):
     # For Python
 
     def histogram(self):
-        """Return a dict: numbers of messages by label → how many words are in so many messages."""
+        """Group words by how many messages of each label have them; return a dict: these numbers → how many words."""
         cdef Size at, k
         cdef Column firsts, sizes
         cdef uint32_t *first

@@ -48,7 +48,7 @@ cdef int count_entries(CountTable table, MessageRows rows, Size message, int lab
 cdef int count_keys(
     CountTable table, MessageRows rows, Size message, int label, int day, int sign, Tally *tally
 ) except -1 nogil:
-    """Add or subtract a message's entries, looked up by key; if `rows.keeps_places`, store their numbers there."""
+    """Add or subtract a message's entries, found by key; write their numbers to `rows.places` if for this table."""
     cdef Size[COUNTED_AT_ONCE] entries
     cdef Rows *it = &rows.it
     cdef Size start = it.starts[message], end = it.starts[message + 1], size, n, slot
@@ -100,7 +100,7 @@ cdef void count_places(
 cdef inline void count_entry(
     CountTable table, Size entry, int label, int32_t times, int sign, Tally *tally
 ) noexcept nogil:
-    """Change the counts of an entry, and record in `tally` how the totals change. Almost free of branches."""
+    """Add to the counts of an entry, or subtract; note in `tally` how the totals change. Almost free of branches."""
     cdef int labels = table.label_count
     cdef int32_t *row = table.row_of(entry)
     cdef int64_t before, after, occurrences, is_new, is_word
@@ -133,7 +133,7 @@ cdef int64_t sum_of(const int32_t *counts, int labels) noexcept nogil:
 
 
 cdef void move_entry(CountTable table, const int32_t *row, bint was_word) noexcept nogil:
-    """Move an entry with the counts `row` from the totals of words to those of pairs (if `was_word`), or back."""
+    """Move the counts `row` from the totals of words to those of pairs if `was_word`; else from pairs to words."""
     cdef int k
     cdef int64_t messages = 0, way = -1 if was_word else 1
     for k in range(table.label_count):
@@ -229,7 +229,7 @@ cdef int check_lesson(Lesson *lesson) except -1:
 
 
 cdef int count_lesson(CountTable table, Lesson *lesson) except -1 nogil:
-    """Change the counts of a table by all words, word pairs and grams of a message of the journal (`lesson`)."""
+    """Apply a lesson (a message of the journal) to the counts of all its words, word pairs and grams in a table."""
     cdef Size n, end, text = 0
     cdef const Byte *letters = lesson.texts.at
     cdef Text empty = nothing()
@@ -249,7 +249,7 @@ cdef int count_lesson(CountTable table, Lesson *lesson) except -1 nogil:
 
 
 cdef int change_row(CountTable table, Lesson *lesson, uint64_t key, Text text, int32_t times) except -1 nogil:
-    """Change the counts of one word, or of one word pair (`times` 0), by a message of the journal (`lesson`)."""
+    """Apply a lesson (a message of the journal) to the counts of one word, or of one word pair (then `times` is 0)."""
     cdef Size entry = table.entry_or_new(key, text.at, text.size, lesson.day)
     cdef int32_t *row = table.row_of(entry)
     cdef int step
@@ -274,7 +274,7 @@ cdef inline Size hash_of_row(const int32_t *row, int labels, int bits) noexcept 
 
 
 cdef Size count_kinds(CountTable table, uint32_t *firsts, int64_t *sizes, int bits) noexcept nogil:
-    """Group words with equal counts of messages: `firsts` gets a word's number + 1 per group, `sizes` its size.
+    """Group words by equal counts of messages; write to `firsts` a word's number + 1 per group, to `sizes` its size.
 
     Both arrays have 2^bits slots. Return the number of groups; NOWHERE if there are more groups than slots.
     """
