@@ -67,12 +67,12 @@ SUMMARY = (
     ("100 ham and 100 spam learned: ham lost, %", WEEK, (f"100 {OURS}", LOST), (f"100 {THEIRS}", LOST)),
     ("… spam caught, %", WEEK, (f"100 {OURS}", CAUGHT), (f"100 {THEIRS}", CAUGHT)),
     (
-        "300 short ham messages from unknown senders judged: ham lost, %",
+        "all learned, then 300 short ham messages of strangers: ham lost, %",
         SHORT,
         (f"{FIRST} {OURS}", LOST),
         (f"{FIRST} {THEIRS}", LOST),
     ),
-    ("one message in a process of its own: time", "bench", (ONE, OURS), (ONE, "beside")),
+    ("judging one message in a process of its own: time", "bench", (ONE, OURS), (ONE, "beside")),
     (
         "… memory of that process",
         "bench",
@@ -86,8 +86,8 @@ SUMMARY = (
 # A sentence, and which row of SUMMARY has its figures, ours and theirs.
 LEAD = (
     (
-        "**Accurate**: of all pairs of one good message and one spam, only {} % are ranked the wrong way "
-        "round; with bogofilter, {} %.",
+        "**Accurate**: of all pairs of a good message and a spam, the good one gets the higher spam score "
+        "in only {} %; with bogofilter, in {} %.",
         0,
     ),
     ("**Decisive**: {} % of the mail is left undecided; with bogofilter, {} %.", 4),

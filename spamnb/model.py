@@ -193,7 +193,7 @@ def check_base(path: str, labels: "Sequence[str]", settings: Settings, base: Sto
     if differing:
         raise DataError(f"{base.path}: cannot be the base of {path}, as these differ: {', '.join(differing)}")
     if len(labels) != 2 or SPAM not in labels:
-        raise DataError(f"{base.path}: cannot be a base, which needs two labels, one of them spam")
+        raise DataError(f"{base.path}: cannot be a base: a base has two labels, one of them spam")
     if not view_of(base).has_cutoffs:
         raise DataError(f"{base.path}: cannot be a base, because its view has no cutoffs")
 

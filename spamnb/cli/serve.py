@@ -87,6 +87,6 @@ def serve(**options: Any) -> None:
             refuse_without_effect("without --listen or --http", "allow_network")
     options["allow_tell"] |= options["allow_tell_all"]
     if options["milter"] and options["allow_tell"] and not options["http"]:
-        raise UsageError("with --milter, --allow-tell also needs --http, because a milter cannot learn mail")
+        raise UsageError("a milter cannot learn mail; to use --allow-tell with --milter, add --http")
     sys.stdout.flush()
     sys.exit(Server(Options(**options)).run())

@@ -224,7 +224,7 @@ cdef int check_lesson(Lesson *lesson) except -1:
         raise ValueError("each token of a lesson needs a text")
     for n in range(lesson.grams.size // 4):
         if four_at(lesson.grams.at + 4 * n) >= COUNTERS:
-            raise ValueError("the number of a gram is too high")
+            raise ValueError("a gram has a number above the highest one")
     return 0
 
 

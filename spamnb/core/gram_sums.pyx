@@ -23,7 +23,7 @@ cdef class GramSums:
         cdef Size start = 0, n, k, labels = counts.label_count
         cdef int[MAX_LABELS] places
         if len(targets) != labels:
-            raise ValueError("give one target for each label")
+            raise ValueError("`targets` must have one index for each label")
         for k in range(labels):
             places[k] = targets[k]
             if not -1 <= places[k] < self.label_count:

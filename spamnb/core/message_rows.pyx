@@ -30,7 +30,7 @@ cdef class MessageRows:
 
     @property
     def keeps_places(self):
-        """Whether to store the entry numbers that tokens and pairs have in the first table to which they are added."""
+        """Whether to store, for each token and pair, its entry number in the first table it is added to."""
         return self.stores_places
 
     @keeps_places.setter

@@ -424,7 +424,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int score_message(self, MessageRows rows, ScoredRows it, Size number, int left_out) except -1 nogil:
-        """Write the scores of one message; if `left_out` is a label, without the message's own counts for it."""
+        """Write the scores of one message, without its own counts for `left_out` unless that is NO_LABEL."""
         cdef Size message = it.messages[number], start, end
         cdef const int64_t *numbers = NULL  # of messages left out they are not read
         self.scorer.start_message()

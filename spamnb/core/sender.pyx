@@ -97,7 +97,7 @@ cdef int domain_in_ascii(Arena *arena, Text domain, Text *result) except -1 nogi
 # Authentication-Results (RFC 8601)
 
 cdef int add_results(Features *features, Arena *arena, Text value, Text domain) except -1 nogil:
-    """Add a token for each check in an Authentication-Results header: method, result, if it is `domain`'s, server."""
+    """Add a token for each check in Authentication-Results: method, result, if it is for `domain`, server."""
     cdef Text plain, by, result, sender
     cdef Texts found  # each once
     cdef Size at, number
@@ -143,7 +143,7 @@ cdef Text next_result(Text plain, Size *at) noexcept nogil:
 
 
 cdef bint add_result(Arena *arena, Texts *found, Text result, Text sender, Text by) except -1 nogil:
-    """Append a token for a check by the server `by`; return if the check passed for the domain `sender` (in ASCII)."""
+    """Add to `found` a token for `result`, a check by server `by`; return whether it passed for domain `sender`."""
     cdef Size at = 0
     cdef int looked_at = 0
     cdef Text method, name, verdict, one, key, domain

@@ -156,7 +156,7 @@ cdef int decode_lines(Arena *arena, Text body, int declared, DecodedBody *result
 
 
 cdef Size end_of_lines(Text body, Size at, int encoding, bint *may_be) noexcept nogil:
-    """Set `may_be` to whether the line at `at` may be encoded; return where the lines of the same kind after it end."""
+    """Return where the lines from `at` end that all may be encoded, or all may not; `may_be` says which."""
     cdef Text line = until(body, c"\n", at)
     may_be[0] = may_be_encoded(line, encoding)
     at += line.size

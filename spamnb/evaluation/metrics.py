@@ -102,7 +102,7 @@ class ShownMetric(NamedTuple):
 
 
 def shown_metrics(figures: Mapping[str, Any], named: Callable[[str], str] = str) -> Iterator[ShownMetric]:
-    """Yield as text the metrics that can be measured on this mail; `named` returns a label's shown name."""
+    """Yield, as text, each metric that has a value; `named` returns the name under which a label is shown."""
     ham = named(not_spam(list(figures["labels"])))
     for metric in METRICS:
         value = metric.find_in(figures)

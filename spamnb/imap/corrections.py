@@ -39,7 +39,7 @@ class Corrections:
     def look_for_moved(self, name: str) -> None:
         """Learn messages that the owner moved to a folder, if the folder is for mail of a label.
 
-        Judge messages that the provider put into Junk; record the UIDs of messages that spamnb moved to it.
+        In Junk, judge what the provider put there; record the new UIDs of messages that spamnb moved here.
         """
         label = self.mailbox.roles.labels.get(name, "")
         folder, before, uids = look_into(self.connection, self.state, name, "moved")
@@ -92,7 +92,7 @@ class Corrections:
     def learn_moved_back(self, folder: Folder, met: dict[int, Record]) -> tuple[list[int], list[Record]]:
         """Learn as ham the messages that the owner moved back to the open folder; return UIDs and records.
 
-        `met`: {UID: earlier record}. A junk keyword that is still set is recorded as if spamnb had set it.
+        `met`: {UID: earlier record}. A junk keyword still set is recorded as set by spamnb, not by the owner.
         """
         moved = self._moved_back(folder, met)
         notes = self.mailbox.learn(HAM, folder, moved, "moved back here")
@@ -183,9 +183,9 @@ def label_by_keywords(keywords: Iterable[str], known: Record | None) -> str:
 
 
 def take_marks(mailbox: VisitedMailbox, moves_mail: bool) -> dict[Record, Entry]:
-    """Record where to move each message marked on the review page; return {record: entry of the history}.
+    """Note marks of the review page; return {record: entry of the history}.
 
-    A message that is already being moved is left for the next visit.
+    If `moves_mail`, also note where to move each message; one already being moved waits for the next visit.
     """
     state = mailbox.state
     since = state.progress("marks", "").modseq / 1e6

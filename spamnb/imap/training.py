@@ -70,7 +70,7 @@ class MailboxTraining:
         self.doubted: list[Envelope] = []  # messages in Junk that look like ham, and were not learned
         self.roles = roles_in(account, connection.folders())
         if not self.roles.ham and not self.roles.junk:
-            raise DataError('found no folder of ham, and no Junk folder; name one in imap.toml: ham = ["…"]')
+            raise DataError('found no Junk folder, and imap.toml names no ham folder; add one: ham = ["…"]')
         named = [(label, name) for name, label in self.roles.labels.items()]  # mail in two folders is not ham
         named += [(HAM, name) for name in self.roles.ham]
         self.wanted: Wanted = [(label, *self._new(name)) for label, name in named]

@@ -29,7 +29,7 @@ def draw_messages(model: Model, label: str, count: int, seed: int) -> Iterator[S
     """Yield `count` messages of random tokens, each drawn with its probability under `label`."""
     stored, label_index = model.stored, model.labels.index(label)
     if not stored.messages[label_index]:
-        raise DataError(f"{stored.path}: no message of the label {label} was learned, so none can be drawn")
+        raise DataError(f"{stored.path}: no sample possible: no message of the label {label} was learned")
     view = View("multinomial", model.view.smoothing)
     likelihood, texts, p = Likelihood(stored, view), list[str](), [np.empty(0)]
     for words in words_of(stored):

@@ -131,7 +131,7 @@ def decompressed(blocks: Iterator[bytes]) -> Iterator[bytes]:
     while rest:
         members += 1
         if members > MAX_MEMBERS + unpacked // MIN_MEMBER:
-            raise OSError("damaged compression: the file has too many nearly empty parts")
+            raise OSError("damaged compression: too many compressed parts that are nearly empty")
         try:
             decompressor = new_decompressor()
         except ImportError as error:  # a Python built without that library

@@ -1,4 +1,4 @@
-"""The page that explains a verdict, and its sections; it has no network access, fonts or scripts."""
+"""The page that explains a verdict, and its sections: one file without scripts, which loads nothing."""
 
 from collections.abc import Mapping, Sequence
 

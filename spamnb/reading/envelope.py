@@ -155,10 +155,10 @@ def sole_address(value: str) -> str:
 
 
 def fails_dmarc(fields: list[str], address: str = "") -> bool:
-    """Return whether the server that wrote the first of these raw headers found that From fails DMARC.
+    """Return whether the server of the first Authentication-Results in `fields` found that From fails DMARC.
 
-    That server may have written several, and a sender gains nothing by forging one more. A result for a
-    domain other than that of `address` is also a failure: the server has read another From.
+    All headers of that server count, so a forged one cannot hide a failure. A result for a domain other
+    than that of `address` is also a failure: the server has read another From.
     """
     domain = "." + in_ascii(address.rpartition("@")[2])
     trusted = None

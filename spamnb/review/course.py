@@ -86,7 +86,7 @@ def spam_missed(week: Week) -> Estimate | None:
 
 
 def mistakes(week: Week, is_kind: Callable[[str], bool], is_wrong: Callable[[str], bool]) -> Estimate | None:
-    """Return the share of wrong verdicts (`is_wrong`) in a week's mail of some labels (`is_kind`).
+    """Return the share of a week's mail with a label that `is_kind` whose verdict `is_wrong`.
 
     Verdicts that nobody corrected count as right. Returns None for a week without corrections.
     """

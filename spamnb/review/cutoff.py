@@ -1,4 +1,4 @@
-"""The "How strict" page: the effect that each allowed share of lost ham had on last month's mail."""
+"""The "How strict" page: what each allowed share of lost ham would have done to last month's mail."""
 
 from __future__ import annotations
 

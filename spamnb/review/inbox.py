@@ -88,7 +88,7 @@ def lists(context: PageContext, labels: Sequence[str]) -> Markup | None:
 
 
 def history_hints() -> Markup:
-    """Show which line of configuration keeps a history, for each way in which mail may arrive."""
+    """Show, for each way in which mail may arrive, the command or setting that keeps a history."""
     lines = [
         element("div", element("dt", where), element("dd", element("code", line))) for where, line in WAYS_IN
     ]

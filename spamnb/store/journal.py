@@ -228,7 +228,7 @@ def record_at(data: bytes, at: int) -> "tuple[Any, int]":
 def is_cut_off(data: bytes, at: int) -> bool:
     """Return whether the journal ends within the record at an offset, as it may after a crash.
 
-    If the fields of the record are complete, the record is not cut off: its length is damaged.
+    If all its fields can be read, the record is not cut off: the length stored with it is damaged.
     """
     if len(data) - at < FRAME:
         return data[at] == ARRAY_OF_TWO

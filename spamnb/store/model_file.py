@@ -193,7 +193,7 @@ def _map_size(data: bytes) -> tuple[int, int]:
         return data[0] & 0x0F, 1
     if data[0] == 0xDE and len(data) >= 3:
         return int.from_bytes(data[1:3], "big"), 3
-    raise Damaged("the file does not begin with a map")
+    raise Damaged("the file does not begin like a model file")
 
 
 def locate_columns(file: File, head: "dict[str, Any]", at: int) -> dict[str, Column]:

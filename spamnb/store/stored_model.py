@@ -218,7 +218,7 @@ def open_file(path: str) -> File:
         file = File(path)
     except FileNotFoundError:
         make_one = command_to_run("train", "--model", path, "HAM", "SPAM")
-        raise NoModel(f"{path}: no model yet; make one with `{make_one}`") from None
+        raise NoModel(f"{path}: no model yet; make one: {make_one}") from None
     except OSError as error:
         raise NoInput(f"{path}: {error.strerror}") from error
     if not file.size:

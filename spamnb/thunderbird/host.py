@@ -106,7 +106,7 @@ def checked(asked: object) -> AddOnRequest:
         raise DataError("a request needs a number in `id`")
     do, message, label = asked.get("do"), asked.get("message", ""), asked.get("label")
     if do not in ("status", "judge", "learn", "why", "train", "mail", "end"):
-        raise DataError("a request needs a known command in `do`")
+        raise DataError("the request has an unknown command in `do`, or none")
     if do in ("judge", "learn", "why", "mail") and not (isinstance(message, str) and message.strip()):
         raise DataError("the message is empty")
     if label not in LABELS and not (label is None and do != "mail"):

@@ -133,7 +133,7 @@ class SampleScorer:
                 learned.set(message_hash, label_index, score, lead)
 
     def _joints(self, label_index: int, piece: Piece) -> list[list[float]]:
-        """Return, for each message, the logarithm of its joint probability with each label."""
+        """Return each message's log P(label, message) of all labels, without its counts in `label_index`."""
         scorer = self.idle_scorers.pop() if len(self.idle_scorers) > 1 else self.idle_scorers[0].another()
         count, labels = len(piece.hashes), len(self.labels)
         joints = array("d", bytes(8 * count * labels))

@@ -88,7 +88,11 @@ def test_links_are_followed_within_the_users_folder_only(serving, homes, upside_
     (homes / "trent").mkdir()
     os.mkfifo(homes / "trent" / "model.msgpack")
     server = serving(user_models=str(homes))
-    for user, why in (("eve", "a link leads"), ("mallory", "a link leads"), ("trent", "not a regular file")):
+    for user, why in (
+        ("eve", "a link leads"),
+        ("mallory", "a link leads"),
+        ("trent", "is not a regular file"),
+    ):
         assert is_spam(server, user)
         server.wait_for(f"user {user}: {homes}/{user}/model.msgpack: {why}")
     assert not is_spam(server, "ann")

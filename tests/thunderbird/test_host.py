@@ -168,24 +168,27 @@ def test_a_page_says_why_in_pieces_that_fit(host):
         (b"[1]", "a request needs a number in `id`"),
         (b'{"do": "status"}', "a request needs a number in `id`"),
         (b'{"id": true, "do": "status"}', "a request needs a number in `id`"),
-        (b'{"id": 7}', "a request needs a known command in `do`"),
-        (b'{"id": 7, "do": ["judge"]}', "a request needs a known command in `do`"),
+        (b'{"id": 7}', "the request has an unknown command in `do`, or none"),
+        (b'{"id": 7, "do": ["judge"]}', "the request has an unknown command in `do`, or none"),
         (b'{"id": 7, "do": "judge"}', "the message is empty"),
         (b'{"id": 7, "do": "judge", "message": " \\n"}', "the message is empty"),
         (b'{"id": 7, "do": "judge", "message": 5}', "the message is empty"),
         (
             b'{"id": 7, "do": "judge", "message": "\\u20ac"}',
-            "the message must have one character for each byte",
+            "each character of the message must be one byte, from 0 to 255",
         ),
         (
             b'{"id": 7, "do": "judge", "message": "\\ud800"}',
-            "the message must have one character for each byte",
+            "each character of the message must be one byte, from 0 to 255",
         ),
         (b'{"id": 7, "do": "learn", "message": "a", "label": "work"}', "the label must be ham or spam"),
         (b'{"id": 7, "do": "learn", "message": "a", "label": {}}', "the label must be ham or spam"),
         (b'{"id": 7, "do": "mail", "message": "a"}', "the label must be ham or spam"),
-        (b'{"id": 7, "do": "mail", "message": "a", "label": "ham"}', "send the request `train` before"),
-        (b'{"id": 7, "do": "end"}', "send the request `train` before"),
+        (
+            b'{"id": 7, "do": "mail", "message": "a", "label": "ham"}',
+            "send the request `train` before `mail` and `end`",
+        ),
+        (b'{"id": 7, "do": "end"}', "send the request `train` before `mail` and `end`"),
     ],
 )
 def test_what_makes_no_sense_is_refused(host, model, asked, error):
