@@ -1,4 +1,4 @@
-"""The start of the program: one message is judged or learned directly; the command line does all else."""
+"""The start of the program: one message is judged or learned at once; `spamnb.cli` handles all else."""
 
 import gc
 import os
@@ -34,9 +34,9 @@ def main() -> int:
 
 
 def run_delivery() -> int | None:
-    """Judge or learn one message, and end the process; return None if the arguments ask for anything else.
+    """If the arguments ask to judge or learn one message, do so and end the process; else return None.
 
-    All output is written before the process ends, so the interpreter's shutdown (4 ms) is left out.
+    The process ends by `os._exit`, without the interpreter's shutdown (4 ms): all output is written by then.
     """
     reserve_standard_handles()
     run = parse(sys.argv[1:])
@@ -57,7 +57,7 @@ def run_command_line() -> int:
 
 
 def exit_code_of(run: "Callable[[], int | None]") -> int | None:
-    """Call a function; return its exit code, after printing any error; if interrupted, end by a signal."""
+    """Call `run`, print an error, if any, and return the exit code; after Ctrl-C, end by a signal."""
     try:
         return run()
     except ReaderGone:
@@ -85,7 +85,7 @@ def exit_code_of(run: "Callable[[], int | None]") -> int | None:
 
 
 def end_by_signal(name: str) -> None:
-    """End the process by a signal, without calling its handler, so that a loop in the shell ends, too."""
+    """End this process by a signal, without a handler, so that a shell loop that runs spamnb ends, too."""
     import signal
 
     number = signal.Signals[name]
@@ -95,7 +95,7 @@ def end_by_signal(name: str) -> None:
 
 
 def ignore_second_interrupt() -> None:
-    """Let only the first Ctrl-C stop the program; if Ctrl-C was ignored before, it stays ignored."""
+    """Stop the program at the first Ctrl-C and ignore any later one; if Ctrl-C is ignored, do nothing."""
     import signal  # it imports enum, which a delivery does without
 
     def stop(*_: object) -> None:

@@ -7,9 +7,9 @@ DAY = 86400  # seconds
 
 
 def today() -> int:
-    """Return the days since 1970, in UTC.
+    """Return the number of days since 1 January 1970, in UTC.
 
-    If $SOURCE_DATE_EPOCH is set, that day is returned, so that the same mail gives exactly the same file.
+    If $SOURCE_DATE_EPOCH (seconds) is set, use this time, so that the same mail gives exactly the same file.
     """
     fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
     return (int(fixed) if fixed.isdecimal() else int(time.time())) // DAY

@@ -1,7 +1,7 @@
 """SQLite databases that several processes use at once. A damaged database is renamed and replaced.
 
-Only SQLite may open their files: a process that closes a file loses all its locks on that file (POSIX), so
-another process could write at the same time and damage the database.
+Only SQLite may open database files: when a process closes a file, it loses all its locks on the file, even
+those of SQLite (a rule of POSIX). Another process could then write at the same time and damage the database.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ DAMAGED = ".damaged"  # what is added to the path of a database that was set asi
 
 
 class Database(sqlite3.Connection):
-    """An open SQLite database. It holds a shared lock, so that no process renames its files meanwhile.
+    """An open SQLite database. Its shared lock on a lock file keeps other processes from renaming it.
 
-    SQLite removes a database's log by name when closing it: after a renaming, this could be another's log.
+    SQLite closes a database by deleting its log by name: after a renaming, this could be another's log.
     """
 
     path = ""
@@ -40,12 +40,12 @@ class Database(sqlite3.Connection):
             self.handle = -1
 
     def failure(self, error: sqlite3.Error) -> InputOutputError:
-        """Return an error that says what failed; if the database is damaged, rename its files."""
+        """Return the error to raise for `error`; if the database is damaged, rename its files first."""
         kind = SetAside if self.set_aside(error) else InputOutputError
         return kind(f"{self.path}: {error}")
 
     def set_aside(self, error: sqlite3.Error) -> bool:
-        """If the error means that the database is damaged, close it, rename its files and return True."""
+        """If `error` means damage, close the database and rename its files; return whether that was done."""
         if getattr(error, "sqlite_errorcode", 0) & 0xFF not in DAMAGE or not self.inode:
             return False
         super().close()
@@ -72,9 +72,9 @@ class Database(sqlite3.Connection):
 
 
 def open_database(path: str, prepare: Callable[[Database], object], attempts: int = 2) -> Database:
-    """Open a database, or create a missing one; a damaged database is first renamed and replaced.
+    """Open a database, or create a missing one; rename a damaged one, and make a new one in its place.
 
-    `prepare` makes missing tables. Raises OSError if the database belongs to another user.
+    `prepare` makes missing tables. Raises OSError if a file of the database belongs to an untrusted user.
     """
     make_folder(os.path.dirname(path))
     with ExitStack() as closing:
@@ -92,7 +92,7 @@ def open_database(path: str, prepare: Callable[[Database], object], attempts: in
 
 
 def make_tables(database: Database, schema: str) -> None:
-    """Make the tables of a new database; raise DataError for tables of another version of spamnb."""
+    """Make the tables of an empty database; raise DataError if another version of spamnb has made tables."""
     version = 1 + (crc32(schema.encode()) >> 2)  # of 31 bits, never 0
     asked = "SELECT (SELECT count(*) FROM sqlite_master), user_version FROM pragma_user_version"
     tables, found = database.execute(asked).fetchone()
@@ -127,7 +127,7 @@ def try_lock(handle: int) -> bool:
 
 @contextmanager
 def transaction(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """Make all changes in the `with` block or, after an error, none of them."""
+    """Store all changes made in the `with` block or, if an error ends the block, none of them."""
     database.execute("BEGIN IMMEDIATE")
     try:
         yield database

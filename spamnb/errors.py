@@ -79,7 +79,7 @@ class Locked(SpamnbError):
 
 
 def needs_extra(what: str, extra: str) -> UsageError:
-    """Return an error that says how to install the optional packages `extra`, which `what` needs."""
+    """Return an error with the command that installs the optional packages (`extra`) that `what` needs."""
     import sys
     from importlib.metadata import PackageNotFoundError, distribution
     from importlib.util import find_spec

@@ -15,7 +15,7 @@ EPERM = 1  # on every system; importing `errno` would cost a delivery time
 def reserve_standard_handles() -> None:
     """Open /dev/null for each closed standard stream, in a mode in which using that stream still fails.
 
-    Otherwise the next file would get the stream's number, and an answer might be written into a model.
+    Otherwise the next file to be opened would get the stream's number, and output might go into a model.
     """
     for handle, mode in ((STDIN, os.O_WRONLY), (STDOUT, os.O_RDONLY), (STDERR, os.O_WRONLY)):
         try:
@@ -28,7 +28,7 @@ JOINERS = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"  # Persian and joined
 
 
 def printable(text: str) -> str:
-    """Replace characters that a terminal would interpret or not show; the text may be from mail."""
+    """Replace characters that a terminal would obey or not show, because the text may come from mail."""
     if text.isprintable():
         return text
     return "".join(
@@ -56,7 +56,7 @@ def refuse_password(path: str) -> None:
 
 
 def without_queries(text: str) -> str:
-    """Cut off the web addresses in a text before the `?`: the rest may be a signature that gives access."""
+    """Remove `?` and what follows from web addresses in a text: this may be a signature that gives access."""
     if "?" not in text or "://" not in text:
         return text
     import re
@@ -75,7 +75,7 @@ def complain(why: str) -> None:
 
 
 def write_stderr(text: str) -> None:
-    """Write a text to standard error; if that is impossible, the text is lost without an error."""
+    """Write a text to standard error; if writing fails, raise no error."""
     try:  # noqa: SIM105 (contextlib costs a delivery 3 ms)
         write_all(STDERR, text.encode())
     except OSError:
@@ -102,7 +102,7 @@ def read_all(handle: int) -> bytes:
 
 
 def open_beside(model: str, path: str, flags: int, with_mode: bool = False) -> int:
-    """Open a file beside a model, or create it; raise OSError if it belongs to a user who is not trusted.
+    """Open a file beside a model, or create it (O_CREAT); raise OSError if its owner is not trusted.
 
     Others who can write to the folder may have put something there: a link, a pipe, or a file of their own.
     This user, root, and the owners of the folder and of the model are trusted. A new file gets the model's
@@ -124,7 +124,7 @@ def open_beside(model: str, path: str, flags: int, with_mode: bool = False) -> i
 
 
 def check_owner(status: os.stat_result, model: str, path: str) -> None:
-    """Raise PermissionError unless a file is a regular file of a trusted user (see `open_beside`)."""
+    """Raise PermissionError unless `path` is a regular file of a trusted user (see `open_beside`)."""
     why = ""
     if not stat.S_ISREG(status.st_mode):
         why = "not a regular file"
@@ -135,10 +135,10 @@ def check_owner(status: os.stat_result, model: str, path: str) -> None:
 
 
 def keep_owner(handle: int, model: str, with_mode: bool = False) -> None:
-    """Give a new file the owner and group of the model that the file belongs to or replaces, if permitted.
+    """Give a new file the owner and group of a model, as far as the system permits this.
 
-    If there is no model yet and this user is root, use those of the folder. With `with_mode`, also give the
-    file the model's mode, except the rights of its group if the file could not be given to that group.
+    If there is no model yet and this user is root, take owner and group from the folder. With `with_mode`,
+    also copy the model's mode, but no rights for the group if the file could not get the model's group.
     """
     is_there = os.path.exists(model)
     like = os.stat(model if is_there else os.path.dirname(model) or ".")
@@ -161,9 +161,9 @@ def open_own(path: str, flags: int) -> int:
 
 
 def prepare_database(path: str) -> None:
-    """Create an SQLite database if it is missing; raise OSError if one of its files is of an untrusted user.
+    """Create an SQLite database if it is missing; raise OSError if an untrusted user owns one of its files.
 
-    An existing file is not opened: closing the file would drop SQLite's locks on it.
+    An existing file is not opened: closing the file would drop the locks that SQLite has on it.
     """
     folder = os.path.join(os.path.dirname(path), "")
     with CREATING:  # another thread must not have SQLite open the file before it is closed here
@@ -192,7 +192,7 @@ def _owners(model: str) -> list[int]:
 
 
 def make_folder(path: str) -> None:
-    """Make a folder and its missing parents, so that only this user can open them, whatever the umask."""
+    """Make a folder and its missing parents with mode 700. If root makes one, it gets its parent's owner."""
     parent = os.path.dirname(path.rstrip("/"))
     if parent and not os.path.exists(parent):
         make_folder(parent)
@@ -209,7 +209,7 @@ def make_folder(path: str) -> None:
 
 
 def state_folder(name: str) -> str:
-    """Return the path of `name` in $XDG_STATE_HOME/spamnb, and close that folder to other users."""
+    """Return the path of `name` in $XDG_STATE_HOME/spamnb; let only this user open that folder."""
     parent = xdg_folder("XDG_STATE_HOME", ".local", "state")
     if parent is None:
         raise NoInput("there is no home folder to store data in; set $XDG_STATE_HOME")
@@ -241,7 +241,7 @@ def sync_folder(path: str) -> None:
 
 
 def stamp_of(path: str, follow_symlinks: bool = True) -> tuple[int, int, int] | None:
-    """Return a file's inode, time and size, which change when the file changes; None if there is no file."""
+    """Return inode, modification time and size of a file, to notice changes; None if there is no file."""
     try:
         status = os.stat(path, follow_symlinks=follow_symlinks)
     except OSError:
@@ -250,7 +250,7 @@ def stamp_of(path: str, follow_symlinks: bool = True) -> tuple[int, int, int] | 
 
 
 def model_file(path: str) -> str:
-    """Return the path of a model's file, with links followed: journal and lock are beside the file itself."""
+    """Return a model's path with symbolic links followed: journal and lock are beside the real file."""
     if is_address(path):
         raise UsageError("a model must be a local file, not an address; copy it to this computer")
     return os.path.realpath(path) if os.path.islink(path) else path
@@ -270,7 +270,7 @@ def data_folder() -> str:
 
 
 def xdg_folder(variable: str, *below_home: str) -> str | None:
-    """Return the folder in an environment variable if it is an absolute path, or else one below the home.
+    """Return the folder that an environment variable names or, if unset or relative, a folder in the home.
 
     Return None if neither path is absolute, as for a user without a home folder.
     """

@@ -22,7 +22,7 @@ def file_table(stored: StoredModel) -> CountTable:
 def load_into_memory(
     model: Model, table_of: Callable[[StoredModel], CountTable | None] = file_table
 ) -> Model:
-    """Load the counts of a model and its base into memory. If `table_of` gives None for one, use its file."""
+    """Load the counts of a model and its base; where `table_of` returns None, use those on disk."""
     try:
         tables = [table_of(stored) for stored in model.layers]
         layers = [_with_journal(*layer) for layer in zip(model.layers, tables, strict=True)]
@@ -34,7 +34,7 @@ def load_into_memory(
 
 
 def _with_journal(stored: StoredModel, table: CountTable | None) -> Counts:
-    """Return the counts of a model file and its journal; `table` has those of the file, if in memory."""
+    """Return the counts of a model and its journal; `table` has those of the file, None if not loaded."""
     if table is None:
         return stored.counts
     return CountSum(table, stored.journal.table) if stored.journal.records else table

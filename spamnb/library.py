@@ -54,14 +54,14 @@ def train(
     fresh: bool = False,
     jobs: int | None = None,
 ) -> Summary:
-    """Learn the mail below the paths of each label, all of it or none. Adds to an existing model.
+    """Learn the mail in the paths of each label, all of it or none. An existing model keeps what it learned.
 
     `sources` maps each label to one or several paths: mailboxes, Maildirs, folders of messages. `settings`
     (of the tokenizer) and `view` are for a new model; an existing one must have the same, unless `fresh`
     replaces it. `ham_loss` is the share of ham that may be lost, from 0 to 0.5; `jobs` the number of threads.
 
-    Folders below a path whose names contradict its label (Trash, Drafts …) are left out. Raises UsageError if
-    nearly all mail of a label would move to another label: folders may have been swapped.
+    Folders in these paths are left out if their name contradicts the label (Trash, …). Raises UsageError if
+    nearly all mail of a label would move to another label: the paths may have been swapped.
     """
     from spamnb.files import model_file
     from spamnb.training.train import train as run
@@ -76,7 +76,7 @@ def train(
 def learn(path: Path, raw: bytes, label: str) -> str:
     """Learn a message under a label. When this returns, the change is on disk.
 
-    Returns "learned", "moved" if the message was under another label, or "known" if it was under this label.
+    Returns "learned", "moved" if it was learned under another label before, or "known" if under this one.
     """
     from spamnb.files import model_file
     from spamnb.training.learn import learn as run

@@ -24,8 +24,8 @@ WRITING, TRAINING = ".lock", ".training"  # what is added to the model's path
 class Lock:
     """A lock file, locked while a model or its journal is changed. Readers need no lock.
 
-    The lock file stays on disk, because other processes may wait for it. If the locked work fails, though,
-    this process removes the lock file and folders that it created.
+    The lock file stays on disk, because other processes may wait for it. But if an error ends the `with`
+    block, the lock file and the folders that this process created are removed.
     """
 
     def __init__(self, model: str, patience: float = PATIENCE, kind: str = WRITING) -> None:
@@ -90,7 +90,7 @@ def check_place(model: str) -> None:
 
 
 def missing_paths(path: str) -> list[str]:
-    """Return the path and its parent folders, innermost first, as far as they do not exist yet."""
+    """Return those of a path and its parent folders that do not exist yet, innermost first."""
     found = []
     while path and not os.path.lexists(path):
         found.append(path)

@@ -1,4 +1,4 @@
-"""A model for judging mail: counts on disk, a tokenizer, and a view (a way to read the counts)."""
+"""A model for judging mail: counts on disk, a tokenizer, and a view (how counts give probabilities)."""
 
 import os
 
@@ -36,9 +36,9 @@ DEFAULT_VIEW = View(
 
 
 class Model:
-    """A model that judges messages. With a view other than its own, the verdict is the most probable label.
+    """A model that judges messages by its cutoffs; with another view than its own, by the likeliest label.
 
-    If the model uses a base, it takes view and cutoffs from there, and `layers_of` chooses the counts.
+    If a base is used, view and cutoffs are those of the base, and `layers_of` says whose counts are used.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Model:
         self.use_base(base if view is None else None)
 
     def use_base(self, base: StoredModel | None) -> None:
-        """Use a base, if given: `layers_of` says whether its counts, the model's own, or both are used."""
+        """If a base is given, let `layers_of` choose the counts: the base's, the model's, or their sum."""
         self.totals: TotalCounts = self.stored
         self.base, self.layers = None, [self.stored]
         if base:
@@ -82,7 +82,7 @@ class Model:
         self.can_judge = len(learned) > 1 and (SPAM in learned or SPAM not in self.labels)
 
     def judge_by(self, layers: "Sequence[Counts]", are_in_memory: bool = False) -> None:
-        """Look up tokens in these counts: those of the model, of its base, or both."""
+        """From now on, look up tokens in `layers`: the counts of the model, of its base, or both."""
         first, *others = layers
         self.counts = self.classifier.counts = CountSum(first, *others) if others else first
         self.scorers = Scorers(self.classifier, self.settings, are_in_memory)
@@ -102,7 +102,7 @@ class Model:
         return cls(stored, view, cutoffs, base=base_of(stored) if layered and view is None else None)
 
     def features(self, message: "Message", reuse: "FeatureSet | None" = None) -> "FeatureSet":
-        """Return the features of a message that the view needs; `reuse`: an old object to fill and return."""
+        """Return the features of a message that the view needs; `reuse` is an object to fill and return."""
         return self.tokenizer.features(message, self.view.numbers, reuse)
 
     def classify(self, raw: bytes) -> "Verdict":
@@ -141,7 +141,7 @@ class Model:
         return self.decide(self.scorers.score(features))
 
     def verdicts(self, messages: "list[bytes]") -> "list[Verdict]":
-        """Judge many messages as `classify` does, but without the evidence."""
+        """Return the verdicts of many messages, without evidence."""
         try:
             scores = self.scorers.scores(messages)
         except SpamnbError as error:
@@ -165,7 +165,7 @@ def cutoffs_of(stored: StoredModel, given: Cutoffs | None = None) -> Cutoffs:
 def base_of(stored: StoredModel, only: StoredModel | None = None) -> StoredModel | None:
     """Open and return the base of a model; None if it has none or (with a warning) one that does not fit.
 
-    If `only` is given, no other base is allowed, since a user may have written this model.
+    If `only` is given, any other base is refused: a user may have written this model, and named any file.
     """
     about = stored.head.get("base")
     if not about:
@@ -199,7 +199,7 @@ def check_base(path: str, labels: "Sequence[str]", settings: Settings, base: Sto
 
 
 def view_of(stored: StoredModel) -> View:
-    """Return the view (how counts are read) for which a model was made."""
+    """Return the view of a model: the formula that turns its counts into probabilities."""
     try:
         return View.from_map(stored.head["view"])
     except (KeyError, TypeError, ValueError) as error:

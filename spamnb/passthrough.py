@@ -1,4 +1,4 @@
-"""Add the header of a verdict to a message, in spamnb's or another filter's style; leave all other bytes."""
+"""Add the header of a verdict to a message, as spamnb or another filter writes it; keep all other bytes."""
 
 from spamnb.bayes.verdict import REQUIRED, score_text
 from spamnb.core.native import header_start
@@ -24,7 +24,7 @@ def passed_through(
     header: str = HEADER,
     subject_tag: str = "",
 ) -> bytes:
-    """Add the verdict's headers at the start, after any envelope line, and remove forged ones.
+    """Put the verdict's headers on top, below an envelope line (`From …`), if any; remove forged ones.
 
     `header` is the name of the header in the style spamnb; `subject_tag` is put before the subject of spam.
     """
@@ -45,7 +45,7 @@ def passed_through(
 
 
 def spamnb_fields(verdict: "Verdict") -> list[str]:
-    """Return the header in spamnb's style; if several labels are not spam, it also names a sure one.
+    """Return the header in spamnb's style. For a label that is neither ham nor spam, it says `ham; label=…`.
 
     The label ends with a semicolon, so that a rule for `label=Work;` does not match `label=Workshop;`.
     """
@@ -62,7 +62,7 @@ def header_value(label: str) -> str:
 
 
 def bogofilter_fields(verdict: "Verdict") -> list[str]:
-    """Return the header as bogofilter 1.2.5 writes it; every label except spam is ham there."""
+    """Return the header as bogofilter 1.2.5 writes it; it says Ham for every label except spam."""
     word = {True: "Spam", None: "Unsure", False: "Ham"}[verdict.is_spam]
     spamicity = f"spamicity={verdict.probability:.6f}"
     return [f"X-Bogosity: {word}, tests=bogofilter, {spamicity}, version=spamnb"]
@@ -94,7 +94,7 @@ def check_style(style: str, name: str) -> None:
 
 
 def header_names(style: str, header: str = HEADER) -> "tuple[bytes, ...]":
-    """Return the names of the headers that a style has."""
+    """Return the names of a style's headers, and of the header with the reasons."""
     names = (header.encode(),) if style == "spamnb" else STYLES[style][0]
     return *names, (header + REASON).encode()
 
@@ -108,7 +108,7 @@ def header_fields(verdict: "Verdict", style: str, header: str = HEADER) -> list[
 
 
 def in_ascii(text: str) -> str:
-    """Return a text as ASCII; if other letters are in it, as encoded words, which mail programs decode."""
+    """Return a text in ASCII for a header: other letters as encoded words, which mail programs decode."""
     text = text.translate({ord(mark): '"' for mark in "“”"})
     if text.isascii():
         return text
@@ -137,7 +137,7 @@ def with_tag(block: bytes, tag: bytes, newline: bytes) -> bytes:
 
 
 def header_end(raw: bytes, start: int) -> int:
-    """Return the position of the first empty line, which ends the header; without one, the size of `raw`."""
+    """Return where the header ends: at the first empty line from `start` on, or at the end of `raw`."""
     if raw.startswith((b"\n", b"\r\n"), start):
         return start
     ends = [at for at in (raw.find(b"\n\n", start), raw.find(b"\n\r\n", start)) if at >= 0]
@@ -158,8 +158,8 @@ def field_starts(name: bytes, block: bytes) -> "Iterator[int]":
 def last_header_end(raw: bytes, start: int, newline: bytes, is_body: bool) -> int:
     """Return the latest position at which a mail program may see the end of the header.
 
-    Procmail sees it last: to procmail, a line with a carriage return is not empty, nor is any line after a
-    NUL. But mail without an envelope line, in which all lines end with CRLF, does not go to procmail.
+    Procmail sees it last: for procmail, a line with a carriage return is not empty, nor is any line after a
+    NUL. But procmail never gets mail without an envelope line in which all lines end with CRLF.
     """
     if newline == b"\r\n" and not start:
         return start if is_body else header_end(raw, start)
@@ -171,9 +171,9 @@ def last_header_end(raw: bytes, start: int, newline: bytes, is_body: bool) -> in
 def without_fields(names: "tuple[bytes, ...]", block: bytes) -> bytes:
     """Remove all headers with these names from a header block, with their continuation lines.
 
-    Some programs end a line at a bare carriage return (Python) or at a NUL (maildrop; Dovecot ends a name).
-    They see a field where others see a part of another field: it is removed with that byte. maildrop ignores
-    carriage returns: a line whose name is split by one is removed, too.
+    Python ends a line at a bare carriage return, maildrop at a NUL; Dovecot ends a name at a NUL. So text
+    after such a byte is a header for some programs, and part of another header for others. It is removed with
+    the byte. maildrop ignores carriage returns: a line is removed, too, if only these interrupt its name.
     """
     lower = [name.lower() for name in names]
     if not any(name in block.replace(b"\r", b"").lower() for name in lower):
@@ -195,7 +195,7 @@ def without_fields(names: "tuple[bytes, ...]", block: bytes) -> bytes:
 
 
 def without_pieces(names: list[bytes], line: bytes) -> tuple[bytes, bool]:
-    """Remove headers from a line with carriage returns; return the rest, and whether its end was removed."""
+    """Remove headers from a line split by carriage returns; return the rest, and whether its end is gone."""
     pieces: list[bytes] = []
     returns, dropping, has_dropped = 0, False, False
     for text in line.split(b"\r"):
@@ -213,5 +213,5 @@ def without_pieces(names: list[bytes], line: bytes) -> tuple[bytes, bool]:
 
 
 def is_field(line: bytes, names: list[bytes]) -> bool:
-    """Return whether a line starts with one of these names, then blanks, if any, and a colon or the end."""
+    """Return whether a line is one of these names, perhaps blanks, then a colon or the end of the line."""
     return line.partition(b":")[0].rstrip(b" \t").lower() in names

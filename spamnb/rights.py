@@ -23,7 +23,7 @@ ROOT = Rights(0, 0)
 
 
 def owner_of(first: str, last: str) -> Rights:
-    """Return the first owner that is not root, of the folders from `first` down to `last`; else root."""
+    """Return the first owner who is not root among the folders from `first` down to `last`; ROOT if none."""
     names = last[len(first) :].strip("/").split("/")
     for here in accumulate((first, *names), os.path.join):
         for look in (os.lstat, os.stat):  # a link of root's may lead to a user's folder
@@ -56,7 +56,7 @@ def take(rights: Rights) -> None:
 
 @contextmanager
 def as_owner(rights: Rights) -> Iterator[None]:
-    """If root runs this, open files in the `with` block with a user's rights; start no programs in it."""
+    """If root runs this, open files in the `with` block as a user. Programs started in it could be root."""
     groups = os.getgroups()
     if os.geteuid() or rights == ROOT:
         yield

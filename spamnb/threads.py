@@ -1,4 +1,4 @@
-"""Run tasks in threads, with results in order. The core does the work without the interpreter's lock."""
+"""Run tasks in threads, with results in order. The core works without Python's lock, so threads help."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def all_cores() -> int:
 
 
 def in_threads(task: Task, work: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[Any]:
-    """Run a task for each tuple of arguments, up to `jobs` at once; yield the results in order.
+    """Call `task` with each tuple of arguments in `work`, up to `jobs` at once; yield the results in order.
 
     After an error, or if the caller stops early, no more tasks are started, but running tasks are finished.
     """

@@ -30,8 +30,8 @@ class UserModels:
     def find(self, user: str, name: str = "") -> str | None:
         """Return the real path of a user's model, or of the file `name` beside it; None if it is missing.
 
-        Users may write in these folders: a link that leads out of the user's own folder is an error, and so
-        is anything but a regular file.
+        Users may write in these folders, so a link that leads out of the user's own folder raises ModelError,
+        and so does anything but a regular file.
         """
         path = self.path(user)
         if path is None:
@@ -51,7 +51,7 @@ class UserModels:
         return found
 
     def owner(self, user: str) -> Rights:
-        """Return the owner of the folder of a user's model or, if that is missing, of the nearest parent."""
+        """Return the first owner who is not root, going down from the user's folder to the model's."""
         own, path = own_part(self.before + USER + self.behind, user)
         folder = os.path.dirname(path)
         while not (folder.startswith(own) and os.path.lexists(own)):
@@ -66,14 +66,14 @@ class UserModels:
 
 
 def own_part(path: str, user: str) -> tuple[str, str]:
-    """Replace %u by the user's name; return the path up to the part with the name, and the whole path."""
+    """Replace %u in a path; return the user's own folder or file (the first with %u), and the whole path."""
     before, _, behind = path.partition(USER)
     whole = path.replace(USER, user)
     return (before + user + behind.partition("/")[0] if USER in path else whole), whole
 
 
 def users_of(name: str) -> list[str]:
-    """Return the names that the model of a user may have: one for a login name, four for an address.
+    """Return the names under which a user's model may be stored: one for a login name, four for an address.
 
     For `ann+news@example.org`: itself, `ann@example.org` (the user's address), `ann+news` and `ann`.
     """

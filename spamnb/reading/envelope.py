@@ -1,7 +1,7 @@
 """The envelope of a message: who sent it, what it is about, and whether its sender can be trusted.
 
-A From is trusted if its raw value is one mailbox by RFC 5322, and if no server of the owner has found that it
-fails DMARC.
+A From is trusted if its raw value is one mailbox by RFC 5322, and if no mail server of the recipient has
+found that it fails DMARC.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Envelope:
     )
 
     def __init__(self, fields: Fields, headers: Fields, is_whole: bool) -> None:
-        """Use raw fields and decoded headers; `is_whole` is true if no program can find another From."""
+        """Use `fields` (raw) and `headers` (decoded); `is_whole`: no program can find another From."""
         raw: dict[str, list[str]] = {name: [] for name in READ_RAW}
         for name, value in fields:
             if name in raw:
@@ -75,7 +75,7 @@ def sender_name(sender: str) -> str:
 
 
 def sender_once(sender: str) -> str:
-    """Return a sender as written in From, but only the address if the name is equal to the address."""
+    """Return a sender as in From or, if the name only repeats the address, the address alone."""
     name = sender_name(sender)
     return name if sender.partition("<")[2].strip() == f"{name}>" else sender
 
@@ -99,7 +99,7 @@ def _envelope(message: Message, size: int) -> Envelope:
 
 
 def _is_whole(fields: Fields, data: bytes, body: int, size: int) -> bool:
-    """Return whether the whole header block was read, so that no program can find another From below."""
+    """Return whether all of the header block was read, so that no program can find one more From below."""
     has_body = 0 < body < len(data)
     if len(fields) >= MAX_FIELDS or (body if has_body else size) > MAX_HEADER_BYTES:
         return False

@@ -1,7 +1,7 @@
 """Letters with the same meaning for readers: with or without marks, or typed on different keyboards.
 
-core/scripts.pyx makes tables from these functions and reads most letters by them; only other text is
-normalised by Python, here.
+core/scripts.pyx makes tables from these functions, and needs only the tables for most text. It calls
+`normalized` only for words with rarer letters.
 """
 
 from __future__ import annotations

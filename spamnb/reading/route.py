@@ -1,8 +1,8 @@
-"""How a message came to its owner's servers: submitted to them, or handed over by a network.
+"""How a message came to the recipient's servers: submitted by one of their users, or from a network.
 
-Servers write their Received on top of all that a sender wrote, so the first with the address of another
-machine says who handed the message over; what is below may be forged. A client chooses the name it has before
-" by ", not what is after the last one; a name that looks like an address elsewhere makes it unclear.
+Each server writes its Received on top. So the first Received with the address of another machine says who
+handed the message over; those below may be forged. In a Received, the client chooses its name, before " by ",
+but nothing after the last " by ". If that name looks like an address elsewhere, the route is unclear.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ WITH_PASSWORD = frozenset("asmtp esmtpa esmtpsa utf8smtpa utf8smtpsa lmtpa lmtps
 
 
 def route_of(received: list[str]) -> str:
-    """Return the network that a message came from (`192.0.2.`), SUBMITTED if from a user; "" if unclear."""
+    """Return the network that a message is from (`192.0.2.`), SUBMITTED if a user sent it, "" if unclear."""
     end = SUBMITTED if received else ""
     for value in received[:MAX_HOPS]:
         text = " ".join(value[:MAX_VALUE].lower().split())

@@ -104,7 +104,7 @@ class Words:
         return [shorten_if_long(word) for word in split(self.spaced(text))][:MAX_WORDS]
 
     def spaced(self, text: str) -> bytes:
-        """Return the words of a text with spaces between; very long words, and quotes around words, stay."""
+        """Return the words of a text, joined by spaces; long words and quotes around words are kept."""
         return spaced_words(text, self)
 
     def filtered(self, spaced: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Changes of a model by learning or forgetting a message: outcomes, and records of the journal."""
+"""What learning or forgetting a message changes in a model: the word for it, and the journal's record."""
 
 from spamnb.core.native import growth
 
@@ -18,7 +18,7 @@ DUPLICATE, CONFLICTING = "duplicate", "conflicting"
 
 
 def outcome(before: str | None, after: str | None) -> str:
-    """Return the word for a change of a message's label, such as "learned"; None means not learned."""
+    """Return a word, such as "moved", for the change of a message's label; None means not learned."""
     if before == after:
         return UNKNOWN if after is None else KNOWN
     if after is None:
@@ -38,7 +38,7 @@ def change(
     lead: float = nan,
     grown: "tuple[int, int] | None" = None,
 ) -> "dict[str, Any]":
-    """Return the fields of a journal record; `grown`: number of new words and of new pairs, if known."""
+    """Return the fields of a journal record; `grown`: how many words and pairs the model gains, if known."""
     words, times, text, pairs, grams = lesson
     new_tokens, new_pairs = grown or growth(stored.counts, words, pairs, after is None)
     return {
@@ -60,7 +60,7 @@ def change(
 
 
 def carried_over(record: "JournalRecord", stored: "StoredModel") -> "dict[str, Any] | None":
-    """Return a record's fields for the same change in another model; None if useless or impossible."""
+    """Return the fields that repeat a record's change in `stored`; None if that is useless or impossible."""
     before = stored.label_of(record.digest)
     if before == record.after or (record.after is not None and record.after not in stored.labels):
         return None

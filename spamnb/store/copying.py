@@ -17,9 +17,9 @@ BLOCK = 1 << 20  # bytes
 def copy_model(path: str, copy: str, check: Callable[[str], None]) -> None:
     """Copy a model, its journal and its list of known people, unless `check` raises an error for the copy.
 
-    No lock is needed: a model file is never changed but replaced, and its journal is shortened after that. So
-    file and journal fit together if the file is still the same after the journal was read. A crash leaves the
-    old copy, or the new model file and the old journal, whose records the new model has, too.
+    No lock is needed: a model file is never changed, only replaced, and its journal is shortened after that.
+    So file and journal fit together if the file was not replaced before the journal was read. A crash leaves
+    the old copy, or the new model file with the old journal, whose records are in the new model file, too.
     """
     while True:
         model, journal = open_file(path), read_bytes(f"{path}.journal")
@@ -47,7 +47,7 @@ def copy_model(path: str, copy: str, check: Callable[[str], None]) -> None:
 
 
 def write(path: str, pieces: Iterable[bytes]) -> None:
-    """Write and sync a new file that only its owner can read; first remove a file that a crash has left."""
+    """Write and sync a new file that only its owner can read; if a crash has left an old one, remove it."""
     with suppress(FileNotFoundError):
         os.unlink(path)
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:

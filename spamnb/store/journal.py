@@ -4,10 +4,10 @@ Each record names the generation of the model that it belongs to. So a journal t
 but not yet removed is recognized as stale, and messages learned while a new model is made can be carried over
 to the new model before it replaces the old one.
 
-A record is the msgpack array [crc32, bin], the bin a msgpack map: the fields of JournalRecord, and `model`,
-the generation of the model file that it belongs to. docs/model-file.md describes each field. A last record
-that is cut off is dropped: it was never acknowledged. A damaged record is skipped; if its length is damaged,
-all records after it are lost, too.
+A record is the msgpack array [crc32, bin]. The bin is a msgpack map with the fields of JournalRecord, and
+`model`, the generation of the model file; docs/model-file.md describes each field. A last record that is cut
+off is dropped: spamnb never reported its message as learned. A damaged record is skipped; if its length is
+damaged, all records after it are lost, too.
 """
 
 import os
@@ -74,7 +74,7 @@ class JournalRecord:
         )
 
     def move_from(self, before: str | None, labels: "Sequence[str]") -> None:
-        """Set `before` (the old label) and `steps`: (label index, 1 to add or -1 to subtract)."""
+        """Set `before`, the old label, and `steps`: for each label to change, (index, 1 to add or -1)."""
         self.before = before
         self.steps = [(labels.index(self.after), 1)] if self.after is not None else []
         if before is not None:
@@ -82,15 +82,15 @@ class JournalRecord:
 
     @property
     def lesson(self) -> "Lesson":
-        """The features of the message that are added to counts, as `lesson_of` returns them."""
+        """The features of the message that are added to counts, in the form that `lesson_of` returns."""
         return self.words, self.times, self.text, self.pairs, self.grams
 
 
 class Journal:
-    """The records of a journal that belong to one model file: those that have its generation number."""
+    """The records of a journal that belong to one model file, because they have its generation number."""
 
     def __init__(self, labels: "Sequence[str]", generation: int = 0, data: bytes = b"") -> None:
-        """Read the undamaged records with this generation number from the bytes of a journal."""
+        """Read, from the bytes of a journal, all undamaged records with this generation number."""
         self.labels = labels
         self.counts = Lessons(labels)  # counts to add to those of the model file
         self._table: CountTable | None = None
@@ -119,7 +119,7 @@ class Journal:
             self.foreign = []
 
     def add(self, fields: "Mapping[str, Any]", end: int = 0) -> None:
-        """Add a record in memory, not in the file."""
+        """Add a record to this object, but not to the file."""
         record = JournalRecord(fields, self.labels, end)
         self._count(record)
         self.records.append(record)
@@ -131,13 +131,13 @@ class Journal:
 
     @property
     def table(self) -> "CountTable":
-        """The counts as a table, with texts and days, for many look-ups and for merging."""
+        """The counts of all records as a table, with texts and days: for many look-ups, and for merging."""
         if self._table is None:
             self._table = self.counts.table()
         return self._table
 
     def mend(self, label_of: "Callable[[int], str | None]") -> None:
-        """Change the undamaged records so that they subtract no counts that damaged records had added."""
+        """Correct the undamaged records, so that they subtract no counts that only lost records added."""
         self.counts, self.learned = Lessons(self.labels), {}
         for record in self.records:
             record.move_from(label_of(record.digest), self.labels)
@@ -145,7 +145,7 @@ class Journal:
             self._count(record)
 
     def append(self, path: str, generation: int, changes: "Iterable[Mapping[str, Any]]") -> int:
-        """Append records to the file and sync it; return its new size. The caller must hold the lock."""
+        """Append records to the file, sync the file and return its size. The caller must hold the lock."""
         data = b"".join([sealed({"model": generation, **fields}) for fields in changes])
         handle = _open(path, os.O_RDWR | os.O_CREAT)
         try:
@@ -167,7 +167,7 @@ class Journal:
 
 
 def _open(path: str, flags: int) -> int:
-    """Open a journal or its replacement; raise OSError if it belongs to a user who is not trusted."""
+    """Open a journal, or the file that will replace it; raise OSError if its owner is not trusted."""
     return open_beside(path.rpartition(".journal")[0], path, flags, with_mode=True)
 
 
@@ -200,7 +200,7 @@ def sealed(fields: "Mapping[str, Any]") -> bytes:
 
 
 def frame_at(data: bytes, at: int) -> tuple[int, int]:
-    """Return the checksum and the end of the record at an offset; (0, 0) if no record begins at it."""
+    """Return the checksum and the end of the record at offset `at`; (0, 0) if no record begins there."""
     front = data[at : at + FRAME]
     if len(front) < FRAME or (front[0], front[1], front[6]) != (ARRAY_OF_TWO, UINT32, BIN32):
         return 0, 0
@@ -208,9 +208,9 @@ def frame_at(data: bytes, at: int) -> tuple[int, int]:
 
 
 def record_at(data: bytes, at: int) -> "tuple[Any, int]":
-    """Return the fields of the record at an offset, None if they are damaged, and where the record ends.
+    """Return the fields of the record at offset `at` (None if damaged), and the offset where it ends.
 
-    The end is 0 if it is not certain: the journal ends before it, or no other record begins there.
+    The end is 0 if it is not certain: the journal ends earlier, or no record follows the damaged fields.
     """
     checksum, end = frame_at(data, at)
     if not 0 < end <= len(data):
@@ -228,7 +228,7 @@ def record_at(data: bytes, at: int) -> "tuple[Any, int]":
 def is_cut_off(data: bytes, at: int) -> bool:
     """Return whether the journal ends within the record at an offset, as it may after a crash.
 
-    If all its fields can be read, the record is not cut off: the length stored with it is damaged.
+    If all fields of the record can be read, it is not cut off: the length stored in front is damaged.
     """
     if len(data) - at < FRAME:
         return data[at] == ARRAY_OF_TWO
@@ -245,7 +245,7 @@ def is_cut_off(data: bytes, at: int) -> bool:
 
 
 def warn(path: str, damaged: "list[ByteRange]") -> None:
-    """Print a warning that some records of a journal are damaged, at these ranges of bytes."""
+    """Print a warning that records of a journal are damaged; `damaged` has their ranges of bytes."""
     ranges = ", ".join([f"{start}-{end - 1}" for start, end in damaged[:MAX_LISTED]])
     more = f" and {len(damaged) - MAX_LISTED} more" if len(damaged) > MAX_LISTED else ""
     look = command_to_run("check", path.removesuffix(".journal"))

@@ -1,6 +1,6 @@
-"""Merging models and tables into the columns of a new model file, in one pass over all of them.
+"""Add up models and tables into the counts of a new model file, in one pass over all of them.
 
-Training, folding a journal, pruning, renaming labels and `spamnb merge` all use this pass.
+Training, folding a journal, pruning, renaming labels and `spamnb merge` all use this.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TOO_LARGE = "larger than the limit of 4 GiB; train on less mail at a time, and r
 
 
 class Run(NamedTuple):
-    """Entries (counts of words and pairs) that were moved from a table to an unnamed file, to free memory."""
+    """Entries (counts of words and pairs) moved from a table to a file without a name, to free memory."""
 
     labels: tuple[str, ...]
     file_counts: FileCounts
@@ -42,7 +42,7 @@ class Source(NamedTuple):
 
 
 class Spool:
-    """Bytes collected before they are written to a file: in memory or, if many, in an unnamed file."""
+    """Bytes collected for a file: in memory or, if many, in a temporary file without a name."""
 
     def __init__(self, folder: str | None = None) -> None:
         self.folder = folder
@@ -81,7 +81,7 @@ def unnamed_file(folder: str | None) -> IO[bytes]:
 
 @dataclass(frozen=True, eq=False)
 class Merged:
-    """The counts of a new model file, without its learned messages."""
+    """The counts for a new model file; the list of learned messages is not included."""
 
     labels: tuple[str, ...]
     messages: list[int]  # of each label
@@ -101,11 +101,11 @@ def merged(
     rare: int = -1,
     folder: str | None = None,
 ) -> Merged:
-    """Add up counts for the labels of a new model. Large columns are stored in `folder` meanwhile.
+    """Add up the counts of `sources` for a new model with `labels`; large columns are stored in `folder`.
 
-    `relabel` maps names of labels to new ones, None to leave a label out. The entries of the table `fill` get
-    the summed counts, and the table gets all totals. Entries last seen before `oldest_day` that are in at
-    most `rare` messages are left out.
+    `relabel` maps a label to its new name, or to None to leave it out. The entries of the table `fill` get
+    their counts in the sum, and the table gets the totals. Entries in at most `rare` messages that were last
+    seen before `oldest_day` are left out.
     """
     places = {label: place for place, label in enumerate(labels)}
     for old, new in (relabel or {}).items():
@@ -194,7 +194,7 @@ def _messages(sources: Sequence[Source], label_count: int, places: Mapping[str, 
 
 
 def _numbers(sources: Sequence[Source], label_count: int, places: Mapping[str, int]) -> NumberSums:
-    """Add up the sums of numeric features over all sources; labels without remaining values get zeros."""
+    """Add up n, Σx and Σx² of numeric features over all sources; a label left with no values gets zeros."""
     total: NumberSums = {}
     for counts, sign in sources:
         if not isinstance(counts, Run):

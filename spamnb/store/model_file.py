@@ -1,6 +1,6 @@
 """An open model file: its head, read and checked, and its columns, where the core looks up counts.
 
-The core parses the msgpack: importing the msgpack library takes 4 of the 14 ms of judging one message.
+The core parses the msgpack: to import the msgpack library would take 4 of the 14 ms that one message takes.
 """
 
 import os
@@ -31,10 +31,10 @@ BLOCK = 1 << 16  # bytes of a column read at once to verify it
 
 
 class File:
-    """An open model file, which can be read to the end even after a new file has taken its name.
+    """An open model file, which can be read to the end even after a new file has replaced it.
 
-    Reads are used instead of mmap: with mmap, each look-up takes 64 KB (80 MB for one message), some
-    file systems fail, and if the file is cut short, the process dies. A read takes 0.6 µs.
+    Reads are used instead of mmap. With mmap, each look-up would load 64 KB (80 MB for one message), some
+    file systems fail, and the process dies if the file is cut short. A read takes 0.6 µs.
     """
 
     __slots__ = ("handle", "inode", "path", "size")
@@ -95,7 +95,7 @@ class Column:
         return data
 
     def read_block(self, start: int, count: int, checksum: bytes) -> bytes:
-        """Return `count` records (fewer at the column's end); raise ModelError if their checksum is wrong."""
+        """Return `count` records from `start` on (fewer at the end); raise ModelError if damaged."""
         at = min(start * self.width, self.size)
         data = self.file.read(self.at + at, min(count * self.width, self.size - at))
         if crc32(data) != int.from_bytes(checksum, "little"):
@@ -197,7 +197,7 @@ def _map_size(data: bytes) -> tuple[int, int]:
 
 
 def locate_columns(file: File, head: "dict[str, Any]", at: int) -> dict[str, Column]:
-    """Find each column by the sizes in the head, or raise an error; the columns themselves are not read."""
+    """Locate each column by the sizes in the head, without reading it; raise an error for wrong sizes."""
     columns = {}
     for name, kind, size, checksum in head["columns"]:
         is_valid = kind == COLUMNS[name] or (name == "grams" and kind in tuple(WHOLE))

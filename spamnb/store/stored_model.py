@@ -1,4 +1,4 @@
-"""A model on disk: its file, searched in place, and its journal. docs/model-file.md describes the format."""
+"""A model on disk: its file, searched without loading it, and its journal (format: docs/model-file.md)."""
 
 import os
 
@@ -49,7 +49,7 @@ class StoredModel:
 
     @classmethod
     def open(cls, path: str) -> "Self":
-        """Open a model and its journal so that both fit together, even while another process merges them."""
+        """Open a model and its journal so that they fit together, even if another process replaces them."""
         while True:
             stored = cls(path)
             try:
@@ -81,7 +81,7 @@ class StoredModel:
         return iter(Merger(len(labels), [(self.file_counts, 1, labels), (self.journal.table, 1, labels)]))
 
     def histogram(self) -> dict[tuple[int, ...], int]:
-        """Return how many words are in how many messages: {(messages by label): words}; reads all words."""
+        """Return {(messages of each label): how many words are in so many messages}; this reads all words."""
         from collections import Counter
 
         many = len(self.labels)
@@ -155,7 +155,7 @@ class StoredModel:
         return len(self.counts.lookup(keys)) - len(self.file_counts.lookup(keys))
 
     def _find_lost_lessons(self, journal: "Journal") -> None:
-        """Warn of records that belong to another model file, unless this file has learned their messages."""
+        """Warn of records that belong to another model file, unless this file already has their changes."""
         from spamnb.store.journal import WRONG_FIELDS, JournalRecord, warn_once
 
         for fields in journal.foreign:
@@ -170,7 +170,7 @@ class StoredModel:
             warn_once(f"{self.path}.journal", f"ignoring {entries} to another model file; {what_to_do}")
 
     def _add_totals(self, journal: "Journal") -> None:
-        """Add the changes by the journal's records to the sums in the head; no sum falls below 0."""
+        """Add what the journal's records change to the totals that the head has; no total falls below 0."""
         for record in journal.records:
             self.vocabulary = max(self.vocabulary + record.new_tokens, 0)
             self.pair_vocabulary = max(self.pair_vocabulary + record.new_pairs, 0)

@@ -35,7 +35,7 @@ class NewColumn(NamedTuple):
 def write_model(path: str, merged: Merged, learned: LearnedMessages, about: dict[str, Any]) -> str:
     """Write a new model file beside the old one and sync it; return the path of the new file.
 
-    `about`: settings, cutoffs and more. The caller must hold the lock on training. An error leaves no file.
+    `about`: settings, cutoffs and so on. The caller must hold the lock on training. An error leaves no file.
     """
     columns = _columns(merged, learned)
     for name, column in columns.items():
@@ -83,7 +83,7 @@ def _columns(merged: Merged, learned: LearnedMessages) -> dict[str, NewColumn]:
 
 
 def _head(merged: Merged, about: dict[str, Any], columns: dict[str, NewColumn]) -> dict[str, Any]:
-    """Return what a model file has before its columns: all that is small, and the sizes of the columns.
+    """Return the head of a model file: all small values, and the types, sizes and checksums of the columns.
 
     The generation number is a hash of the content, so the same mail gives the same file, byte for byte.
     """

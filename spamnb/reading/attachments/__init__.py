@@ -1,7 +1,7 @@
 """Attachments that Python reads: PDF, ZIP and Office files, QR codes in pictures.
 
-The core finds out the kind of an attachment, and reads texts and HTML pages itself. This module is loaded for
-other kinds only; each format has a module of its own.
+The core recognizes the format of an attachment, and reads texts and HTML pages itself. This module is loaded
+only for other formats; there is a module for each.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""ZIP archives: names of their files, and the text of those that are Office documents.
+"""ZIP archives: the names of the files in them or, if an archive is an Office document, its text.
 
-The directory is read here and not by `zipfile`, which makes objects of all 65,535 entries before it returns,
-and rejects errors that other programs ignore.
+The archive's directory is read here, not by `zipfile`, which makes objects of all entries (up to 65,535)
+before it returns, and refuses archives with errors that other programs ignore.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def local_members(data: bytes, allowance: Allowance) -> list[Member]:
 def member_at(
     data: bytes, fields: int, name: int, name_size: int, offset: int, allowance: Allowance
 ) -> Member:
-    """Return the file that a header describes; from offset `fields` on, both kinds of headers are alike."""
+    """Return the file that a header describes; `fields`: where the fields begin that all headers have."""
     allowance.work -= STEPS_OF_MEMBER
     flags = number(data, fields, 2)
     written = allowance.decode(data[name : name + min(name_size, MAX_NAME)])

@@ -60,7 +60,7 @@ class Allowance:
         return content
 
     def inflate(self, data: bytes, start: int, end: int, window: int = 15) -> bytes:
-        """Decompress a stream as far as it is undamaged and allowed; `window`: as `wbits` of zlib."""
+        """Decompress the bytes from `start` to `end`, until damage or a limit; `window` is zlib's `wbits`."""
         if self.streams <= 0 or self.unpacked <= 0:
             return b""
         from zlib import decompressobj, error

@@ -1,7 +1,7 @@
-"""Text and links of PDF files, read only for their words: in the order of the file, without pages.
+"""Text and links of PDF files. Text is in the order of the file, without pages: only its words count.
 
-Cross-references are not followed, so that no circle is possible. Each byte is read a few times at most: all
-repetitions in the patterns are bounded or possessive.
+Cross-references are not followed, so that no endless loop is possible. Each byte is read a few times at most:
+all repetitions in the patterns are bounded or possessive.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class _Pdf:
                 self._add_dictionary(number, found[start : min(end, start + MAX_DICTIONARY)])
 
     def _find_fonts(self) -> dict[bytes, Font]:
-        """Return the tables of letters by the names of fonts, for those fonts that have a table."""
+        """Return the fonts that have a table of letters, by name."""
         found: dict[int, Font] = {}
         maps: dict[int, Font] = {}  # by the numbers of their streams
         for number, dictionary in self.objects.items():
@@ -255,7 +255,7 @@ def from_hex(digits: bytes) -> bytes:
 
 
 def map_entries(table: bytes, step: int) -> list[list[bytes]]:
-    """Return the entries of a font's table: each has a code or the ends of a range of codes, then letters."""
+    """Return the entries of a font's table: each has a code, or the ends of a range, then the letters."""
     entries: list[list[bytes]] = []
     entry: list[bytes] = []
     in_list = False
