@@ -72,6 +72,13 @@ def marked(thunderbird, subject, marks, folder="INBOX"):
     until(lambda: thunderbird.messages(folder).get(subject) == marks, lambda: thunderbird.messages(folder))
 
 
+def junk_on_server(dovecot, subject):
+    """Wait until the server has the mark, so that new mail does not bring its older one back."""
+    with dovecot.imap() as imap:
+        imap.select("INBOX", readonly=True)
+        until(lambda: imap.noop() and any(imap.search(None, "SUBJECT", subject, "KEYWORD", "Junk")[1]))
+
+
 def learned(home, raw, label, thunderbird):
     until(lambda: home.label_of(raw) == label, thunderbird.problem)
 
@@ -115,6 +122,7 @@ def test_the_add_on_judges_and_learns(home, dovecot, thunderbird):
     click(thunderbird, "spam", "why.html")
     learned(home, NEW, "spam", thunderbird)
     until(lambda: text_of(thunderbird, "said", "why.html") == "Learned.")
+    junk_on_server(dovecot, "xyzzy")
 
     # Spam is moved to Junk if the user wants that; such a move is no lesson.
     click(thunderbird, "moves")
