@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def judge_by_model(
     model: Model, labels: Sequence[str], batches: Iterable[Batch]
 ) -> tuple[JudgedMessages, int]:
-    """Judge labelled mail with a model; also return how many messages it had learned, which are left out."""
+    """Judge all labelled messages that the model has not learned; also return how many it has learned."""
     model = load_into_memory(model)
     scorer = model.scorers.first
     known = tuple(dict.fromkeys([*model.labels, *labels]))

@@ -1,4 +1,4 @@
-"""Settings by their names on the command line: how mail is read (tokenizer settings) and judged (view)."""
+"""Settings, named as on the command line: how mail is read (tokenizer settings) and judged (view)."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from spamnb.errors import UsageError
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.settings import Settings
 
-ParsedSettings = tuple[dict[str, Any], View | None]  # of the tokenizer; a view, unless it is the default
+ParsedSettings = tuple[dict[str, Any], View | None]  # tokenizer settings; the view, None if not named
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """Settings to be compared with others."""
+    """One choice of settings, to compare with others."""
 
     name: str
     settings: dict[str, Any]  # of the tokenizer, where they differ from the defaults
@@ -38,7 +38,7 @@ def _smoothing(text: str) -> float | str:
 
 
 def _prior(text: str) -> str | dict[str, float]:
-    """Parse `counts`, `uniform`, or a probability for each label; other labels divide the rest."""
+    """Parse `counts`, `uniform`, or probabilities such as `ham:0.7/spam:0.2`; other labels share the rest."""
     if text in ("counts", "uniform"):
         return text
     shares = {name: float(share) for name, _, share in (item.rpartition(":") for item in text.split("/"))}
@@ -49,7 +49,7 @@ def _prior(text: str) -> str | dict[str, float]:
     return shares
 
 
-# Settings by their names on the command line: the name of the field, and the function that reads its value.
+# For each name on the command line: the field that it sets, and the function that parses the value.
 _SETTINGS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "ngrams": ("ngrams", int),
     "stem": ("stem", str),
@@ -72,9 +72,9 @@ VIEW_NAMES = SETTING_NAMES[SETTING_NAMES.index("event") :]  # those before are t
 
 
 def parse_settings(text: str, allowed: Collection[str] = SETTING_NAMES) -> ParsedSettings:
-    """Parse `default` or `NAME=VALUE,NAME=VALUE`, with the names in `allowed`.
+    """Parse `default` or `NAME=VALUE,NAME=VALUE`; each NAME must be in `allowed`.
 
-    Other settings have the values of the default view or, with an event or tf-idf, of the textbooks' view.
+    Settings that are not named get their defaults or, if an event or tf-idf is named, the values of `View()`.
 
     >>> parse_settings("ngrams=2,headers=no")
     ({'ngrams': 2, 'headers': False}, None)
@@ -101,7 +101,7 @@ def parse_settings(text: str, allowed: Collection[str] = SETTING_NAMES) -> Parse
 
 
 def settings_text(settings: Mapping[str, Any], view: Mapping[str, Any]) -> str:
-    """Return the settings of a model as text, by their names on the command line."""
+    """Return the settings of a model as on the command line, such as `ngrams=2, headers=yes`."""
     texts = []
     for name, (field, _) in _SETTINGS.items():
         value = (view if name in VIEW_NAMES else settings)[field]
@@ -111,7 +111,7 @@ def settings_text(settings: Mapping[str, Any], view: Mapping[str, Any]) -> str:
 
 
 def parse_candidate(text: str) -> Candidate:
-    """Parse settings to be compared with others; the text becomes their name."""
+    """Parse settings to compare with others; `text` becomes the candidate's name, too."""
     settings, view = parse_settings(text)
     return Candidate(text, settings, view or DEFAULT_VIEW)
 
@@ -125,7 +125,7 @@ STANDARD = (
 
 
 def with_change(candidate: Candidate, change: str) -> Candidate:
-    """Return settings with one (`NAME=VALUE`) changed, and a name that lists all that are not the default."""
+    """Return a copy with one setting changed (`NAME=VALUE`); its name leaves out defaults of the view."""
     items = [*([] if candidate.name == "default" else candidate.name.split(",")), change]
     changed = dict(item.split("=") for item in items)
     named = [f"{name}={value}" for name, value in changed.items() if not _is_default(name, value)]

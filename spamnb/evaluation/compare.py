@@ -1,4 +1,4 @@
-"""Compare settings on the same folds of the same mail, and search for those that judge it best."""
+"""Compare settings on the same folds of the same mail, and search for the settings that judge it best."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ TEXTBOOKS = ("event=multinomial", "event=binary", "event=bernoulli")
 def search(
     judge: Callable[[list[Candidate]], list[ComparedCandidate]],
 ) -> tuple[list[ComparedCandidate], ComparedCandidate, str]:
-    """Search for the best settings; return all results (the default's first), the best, and why it is best.
+    """Search for the best settings; return all results (the default first), the chosen one, and the reason.
 
-    `judge` judges the default and then the candidates, and returns their results in this order.
+    `judge` tries the default, then the given candidates, and returns a result for each, in this order.
     """
     default, *textbooks = judge([parse_candidate(name) for name in TEXTBOOKS])
     tried: dict[str, ComparedCandidate] = {result.candidate.name: result for result in (default, *textbooks)}
@@ -48,7 +48,7 @@ def search(
 
 
 def reason(best: ComparedCandidate, others: int) -> str:
-    """Return, in words, why the best of the candidates is chosen, or why the default is chosen instead."""
+    """Say why `best`, or else the default, is chosen; `others`: how many other settings were tried."""
     name = best.candidate.name
     if best.ranking_p is None:
         return f"none of the {others} other settings ranks this mail better than the default"
@@ -63,7 +63,7 @@ def reason(best: ComparedCandidate, others: int) -> str:
 
 
 def steps_from(best: Candidate) -> list[Candidate]:
-    """Return the settings to try next: the best so far, each time with one setting changed."""
+    """Return the candidates to try next: copies of `best`, each with one setting changed."""
     changes = [
         *(f"smoothing={value}" for value in (0.001, 0.003, 0.01, 0.03, 0.1)),
         *(f"least-evidence={value}" for value in (1.5, 2.0, 2.5, 3.0, 3.5)),
@@ -74,7 +74,7 @@ def steps_from(best: Candidate) -> list[Candidate]:
 
 
 def is_better(result: ComparedCandidate, best: ComparedCandidate) -> bool:
-    """Return whether a result ranks mail better than the best so far or, in a tie, makes fewer mistakes."""
+    """Return whether `result` has a lower 1 - AUC than `best`; if equal or unknown, a higher accuracy."""
     if None in (each.metrics["one_minus_auc_percent"] for each in (result, best)):
         return bool(result.metrics["accuracy"] > best.metrics["accuracy"])
     return _rank(result) < _rank(best)
@@ -85,7 +85,7 @@ def _rank(result: ComparedCandidate) -> tuple[float, float]:
 
 
 def beats_first(result: ComparedCandidate) -> bool:
-    """Return whether a result ranks mail significantly better than the first, with no worse verdicts.
+    """Return whether `result` ranks mail better than the first significantly, and does not judge it worse.
 
     Better verdicts alone do not suffice: with little mail, one or two messages decide how many are unsure.
     """
@@ -98,14 +98,14 @@ CHANCE = 0.05  # a difference that is more probable than this by chance alone is
 
 @dataclass(frozen=True)
 class ComparedCandidate:
-    """The figures of some settings, compared with those of the first settings, message by message."""
+    """The figures of a candidate, and how its verdicts and ranking differ from the first candidate's."""
 
     candidate: Candidate
     metrics: dict[str, Any]
     won: int  # messages judged right by this candidate and not by the first
     tied: int
     lost: int
-    # How probable such a difference of the verdicts, and of 1 - AUC, is by chance.
+    # How probable it is that the verdicts, and 1 - AUC, differ so much by chance alone.
     verdicts_p: float | None
     ranking_p: float | None
 
@@ -116,7 +116,7 @@ class ComparedCandidate:
 
 
 def corrected(results: Sequence[ComparedCandidate]) -> list[ComparedCandidate]:
-    """Correct the p-values for the number of tests, since some of many results differ by chance alone."""
+    """Correct the p-values for the number of tests: of many results, some differ by chance alone."""
     found = [p for result in results for p in (result.verdicts_p, result.ranking_p) if p is not None]
     chances: dict[float | None, float | None] = {None: None, **dict(zip(found, holm(found), strict=True))}
     return [
@@ -131,9 +131,9 @@ def compare_candidates(
     fold_count: int,
     jobs: int,
 ) -> Iterator[ComparedCandidate]:
-    """Cross-validate each candidate on the same folds; mail is read once for each tokenizer.
+    """Cross-validate each candidate on the same folds; mail is read once for equal tokenizer settings.
 
-    Candidates with the same tokenizer settings as the first candidate come first.
+    So the results are grouped by tokenizer settings, beginning with those of the first candidate.
     """
     first: JudgedMessages | None = None
     settings: Settings | None = None

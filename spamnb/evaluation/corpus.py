@@ -37,9 +37,9 @@ class Corpus:
         *,
         is_counted: bool = True,
     ) -> Corpus:
-        """Read batches of messages, and add them to the counts.
+        """Make a corpus of the messages of all batches, and add the messages to its table of counts.
 
-        With `is_counted` False, the table is empty, and can learn messages one by one.
+        With `is_counted` False, the table stays empty, so that messages can be added to it one by one later.
         """
         table = CountTable(labels, has_texts=False)
         truth: list[Array] = []
@@ -67,5 +67,5 @@ class Corpus:
         return len(self.names)
 
     def change(self, table: CountTable, messages: Array, sign: int) -> None:
-        """Add messages to a copy of the corpus's table (sign 1), or subtract them from it (sign -1)."""
+        """Add messages (indices) to `table`, a copy of the corpus's, or subtract them from it (`sign` -1)."""
         table.add(self.rows, messages, self.truth[messages], NO_DAY, sign)

@@ -25,7 +25,7 @@ def evaluate_by_folds(
     most_mistakes: int,
     jobs: int,
 ) -> Evaluation:
-    """Judge each fold of the mail by the counts of all other folds."""
+    """Judge each fold of the mail by the counts of all other folds; list at most `most_mistakes` mistakes."""
     view = view or DEFAULT_VIEW
     work = CrossValidation(corpus, assign_folds(corpus, fold_count), view, jobs)
     judged = work.judge()
@@ -40,7 +40,7 @@ def evaluate_by_folds(
 
 
 def evaluate_online(corpus: Corpus, view: View | None) -> Evaluation:
-    """Judge messages in order of their dates, each by the counts of the earlier messages."""
+    """Judge messages in order of their dates, each by the counts of all earlier messages."""
     judged, curve = judge_online(corpus, in_time_order(corpus), view)
     return Evaluation("online", judged, figures_of(judged), [], duplicates_in(corpus), curve)
 
@@ -48,7 +48,7 @@ def evaluate_online(corpus: Corpus, view: View | None) -> Evaluation:
 def evaluate_by_model(
     model: Model, labels: Sequence[str], batches: Iterable[Batch], most_mistakes: int
 ) -> Evaluation:
-    """Judge mail with a model. Messages that it has learned are left out, since it knows their labels."""
+    """Judge mail with a model, except the messages that the model has learned: it knows their labels."""
     judged, learned = judge_by_model(model, labels, batches)
     if not judged.names and learned:
         raise DataError("the model has already learned all this mail; evaluate other mail")
@@ -70,5 +70,5 @@ def figures_of(judged: JudgedMessages) -> dict[str, Any]:
 
 
 def duplicates_in(corpus: Corpus) -> int:
-    """Return how many messages are exact copies of another message."""
+    """Return how many messages are copies: they have the same hash as an earlier message."""
     return len(corpus) - len(set(corpus.hashes.tolist()))

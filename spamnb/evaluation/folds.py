@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 def assign_folds(corpus: Corpus, count: int, seed: int = 1) -> Array:
-    """Return the fold of each message, chosen by a seeded shuffle, evenly for each label."""
+    """Return the fold of each message: random by `seed`, with each label spread evenly over the folds."""
     generator = np.random.default_rng(seed)
     assigned = np.empty(len(corpus), int)
     for label_index, label in enumerate(corpus.labels):
@@ -60,7 +60,7 @@ class CrossValidation:
         self.assigned = assigned  # the fold of each message
         self.view = view
         self.jobs = jobs  # threads
-        self.unused: list[CountTable] = []  # tables of all mail
+        self.unused: list[CountTable] = []  # tables of all mail that no thread uses
 
     def judge(self) -> JudgedMessages:
         """Judge all messages, fold by fold; the cutoffs in the result are means over the folds."""
@@ -77,7 +77,7 @@ class CrossValidation:
         )
 
     def judge_fold(self, fold: int) -> tuple[Array, list[Verdict], tuple[float, float] | None]:
-        """Subtract a fold from the counts, choose cutoffs as training does, and judge the fold."""
+        """Judge a fold by counts and cutoffs of the others; return its messages, verdicts and the cutoffs."""
         messages = np.flatnonzero(self.assigned == fold)
         with self.table_without(fold) as table:
             scorer = FeatureScorer(Likelihood(table, self.view), table)
@@ -88,7 +88,7 @@ class CrossValidation:
 
     @contextmanager
     def table_without(self, fold: int) -> Iterator[CountTable]:
-        """Yield a table of all mail except a fold, which is added again at the end of the context."""
+        """Yield a table with the counts of all mail except a fold; later, add the fold to the table again."""
         try:
             table = self.unused.pop()
         except IndexError:
@@ -100,11 +100,11 @@ class CrossValidation:
         self.unused.append(table)
 
     def for_each(self, task: Callable[[int], T], folds: Iterable[int]) -> Iterator[T]:
-        """Run a task on each of these folds, in `self.jobs` threads."""
+        """Run a task for each of these folds, in `self.jobs` threads; yield the results in order."""
         return in_threads(task, ((fold,) for fold in folds), self.jobs)
 
     def limits(self, scorer: FeatureScorer, training: Array) -> tuple[Cutoffs | None, Calibration | None]:
-        """Choose cutoffs and calibration as training does; with a textbook's view, return None for both."""
+        """Choose cutoffs and calibration from the `training` messages; None if view or labels allow none."""
         labels, truth, hashes = self.corpus.labels, self.corpus.truth, self.corpus.hashes
         if not self.view.has_cutoffs or not has_spam(labels):
             return None, None
@@ -127,6 +127,6 @@ class CrossValidation:
 
 
 def sample(hashes: Array, truth: Array, messages: Array, label_count: int) -> Array:
-    """Select the messages that training would score: those of each label with the lowest hashes."""
+    """Return the messages that training would score: SAMPLE_SIZE of each label, with the lowest hashes."""
     ordered = messages[np.argsort(hashes[messages], kind="stable")]
     return np.concatenate([ordered[truth[ordered] == k][:SAMPLE_SIZE] for k in range(label_count)])

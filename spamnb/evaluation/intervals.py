@@ -1,6 +1,6 @@
 """Uncertainty of figures: 95 % intervals, and tests of whether a difference could be chance.
 
-All are computed by formulas: for a filter without mistakes on ten messages, a bootstrap would give [1, 1].
+All come from formulas: for a filter without mistakes on ten messages, resampling would give [1, 1].
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Estimate(NamedTuple):
         return Estimate(*(factor * number for number in self))
 
 
-ZERO_OF_ZERO = Estimate(0.0, 0.0, 1.0)  # the convention for 0 of 0 in a mean
+ZERO_OF_ZERO = Estimate(0.0, 0.0, 1.0)  # what 0 of 0 counts in a mean
 
 
 def without_interval(value: float) -> Estimate:
@@ -40,7 +40,7 @@ def without_interval(value: float) -> Estimate:
 
 
 def bounded(value: float, low: float, high: float) -> Estimate:
-    """Return a proportion with an interval that contains it and lies between 0 and 1."""
+    """Return `value`, a proportion, with its interval changed to contain `value` and to lie in [0, 1]."""
     return Estimate(value, max(0.0, min(low, value)), min(1.0, max(high, value)))
 
 
@@ -62,7 +62,7 @@ def f1(right: int, missed: int, wrong: int) -> Estimate | None:
 
 
 def macro(estimates: Sequence[Estimate], touched: float = 1) -> Estimate | None:
-    """Return the mean over all labels; `touched`: how many labels' figures each wrong verdict changes."""
+    """Return the mean of all labels' estimates; `touched`: how many of these one wrong verdict changes."""
     if not estimates:
         return None
     count = len(estimates)
@@ -81,7 +81,7 @@ def logistic(x: float) -> float:
 
 
 def misplaced_shares(is_spam: Array, score: Array) -> tuple[Array, Array]:
-    """Return, for each spam, the share of ham with higher scores; for each ham, that of spam with lower ones.
+    """Return the share of ham that scores above each spam, and the share of spam that scores below each ham.
 
     Equal scores count half.
     """
@@ -92,18 +92,18 @@ def misplaced_shares(is_spam: Array, score: Array) -> tuple[Array, Array]:
 
 
 def ranks(ordered: Array, values: Array) -> Array:
-    """Return, for each value, twice the number of lower `ordered` values plus the number of equal ones."""
+    """Return for each of `values`: 2 · how many of `ordered` are lower, plus how many are equal."""
     ranks: Array = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
     return ranks
 
 
 def variance_of_means(*columns: Array) -> float:
-    """Return the variance of the sum of the means of independent columns."""
+    """Return the variance of mean(a) + mean(b) + … for independent columns a, b, …"""
     return sum(float(np.var(column, ddof=1)) / len(column) for column in columns)
 
 
 def auc_loss(is_spam: Array, score: Array) -> Estimate | None:
-    """Estimate 1 - AUC: how often a ham scores above a spam; by DeLong's variance, on the logit scale."""
+    """Estimate 1 - AUC: how often a ham scores above a spam. The interval is DeLong's, on the logit scale."""
     spam, ham = (
         misplaced_shares(is_spam, score) if 0 < is_spam.sum() < len(is_spam) else (score[:0], score[:0])
     )
@@ -123,8 +123,8 @@ def auc_loss(is_spam: Array, score: Array) -> Estimate | None:
 def compare_verdicts(truth: Array, verdict_a: Array, verdict_b: Array) -> tuple[int, int, int, float]:
     """Compare the verdicts of A and B on the same messages; unsure is never right.
 
-    Return how many messages A alone has right (won), both have right or wrong (tied), B alone (lost), and
-    the probability of a difference at least as large if both are equally good.
+    Return how many messages only A has right (won), both or neither (tied), only B (lost); and how probable
+    it is that won and lost differ at least so much if A and B are equally good.
     """
     right_a, right_b = verdict_a == truth, verdict_b == truth
     won, lost = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
@@ -132,7 +132,7 @@ def compare_verdicts(truth: Array, verdict_a: Array, verdict_b: Array) -> tuple[
 
 
 def mcnemar_exact_p(won: int, lost: int) -> float:
-    """Return how often a fair coin, thrown won + lost times, is at least as uneven (McNemar's exact test)."""
+    """Return how probably won + lost throws of a fair coin are at least so uneven (McNemar's exact test)."""
     throws, fewer = won + lost, min(won, lost)
     term = comb(throws, fewer) / (1 << throws)
     tail = 0.0
@@ -143,7 +143,7 @@ def mcnemar_exact_p(won: int, lost: int) -> float:
 
 
 def holm(chances: Sequence[float]) -> list[float]:
-    """Correct the p-values of several tests by Holm's method, so that together they err as rarely as one."""
+    """Correct p-values by Holm's method: all tests together then find a false difference as rarely as one."""
     corrected, highest = [0.0] * len(chances), 0.0
     for rank, at in enumerate(np.argsort(chances, kind="stable").tolist()):
         highest = max(highest, min(1.0, (len(chances) - rank) * chances[at]))
@@ -152,9 +152,9 @@ def holm(chances: Sequence[float]) -> list[float]:
 
 
 def compare_auc(is_spam: Array, score_a: Array, score_b: Array) -> float | None:
-    """Compare rankings by DeLong's paired test; return how probable the difference is by chance.
+    """Compare rankings by DeLong's paired test; return how probable so large a difference is by chance.
 
-    None with fewer than two ham or two spam, or if the difference has no variance.
+    Return None with fewer than two ham or spam, or for a difference without variance; 1 for no difference.
     """
     if not 2 <= is_spam.sum() <= len(is_spam) - 2:
         return None

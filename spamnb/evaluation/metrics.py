@@ -1,18 +1,18 @@
 """Metrics: how good verdicts, scores and probabilities on labelled messages are.
 
-A metric is an entry of METRICS, or of LABEL_METRICS if each label has its own; JSON, terminal and page use
-these lists. Definitions are those of scikit-learn, and where these leave a choice:
+Each metric is an entry of METRICS or, if every label has its own value, of LABEL_METRICS; JSON, terminal and
+page use these lists. The definitions are those of scikit-learn. Where it leaves a choice, these rules hold:
 
-- Unsure is not right: it counts against accuracy, and against recall and F1 of the true label.
-- 0 of 0 is None. F1 = 2 / (1/precision + 1/recall) is 0 where nothing was right, and None where the label was
-  neither there nor decided. Macro averages go over the labels that were there or decided, 0 of 0 counting 0.
-- Where there is a label "spam", every other message is ham. Ham lost was decided as spam; spam missed was
-  decided as something else; unsure is neither.
-- Spam missed at a ham loss of 0.1 %: spam is what scores above a cutoff, the lowest with at most 0.1 % of the
-  ham above it. With fewer than 1,000 ham, no ham may be above it.
-  It has no interval: the cutoff is itself an estimate.
+- An unsure verdict is not right: it lowers accuracy, and recall and F1 of the true label.
+- A share of 0 messages is None. F1 = 2 / (1/precision + 1/recall) is 0 if no message of the label was judged
+  right, and None if no message has or gets the label. A macro average is the mean over the labels that some
+  message has or gets; None counts as 0 in it.
+- With a label "spam", all other mail counts as ham. Ham lost is ham judged as spam; spam missed is spam
+  judged as another label. Unsure mail is neither.
+- Spam missed at 0.1 % ham lost is measured with a single cutoff: the lowest that at most 0.1 % of the ham
+  exceeds, with fewer than 1,000 ham none. It has no interval, because this cutoff is itself an estimate.
 - The calibration error is that of the probability of spam; without spam, of the largest one. It has no
-  interval: noise makes it larger, and 3 of 10 resampled intervals contained that of a perfect calibration.
+  interval: chance makes it larger, and 3 of 10 resampled intervals contained that of a perfect calibration.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ from spamnb.evaluation.outcome import HAM_LOSSES, Outcome
 from spamnb.labels import SPAM, UNSURE
 
 UNKNOWN = "–"
-IMBALANCED = 0.75  # a warning says what accuracy hides if the largest label has such a share
+IMBALANCED = 0.75  # if the largest label has such a share of the messages, a warning says what accuracy hides
 PERCENT = " %"
 
 
@@ -38,7 +38,7 @@ class Metric(NamedTuple):
     measure: Callable[[Outcome], Estimate | None]  # a share where the unit is percent
     digits: int
     unit: str = ""
-    meaning: str = ""  # a few words below it on the page, if it is one of the headlines
+    meaning: str = ""  # a few words below the figure, if the page shows it as a headline
     at: str = ""  # a second key, if the figure is measured at several points
 
     def text(self, value: float | None) -> str:
@@ -46,7 +46,7 @@ class Metric(NamedTuple):
         return UNKNOWN if value is None else f"{value:.{self.digits}f}{self.unit}"
 
     def find_in(self, figures: Mapping[str, Any]) -> Any:
-        """Return the value of this metric, or its interval, from a dict of an evaluation's figures."""
+        """Return this metric's value from `figures`, or its interval from a dict of intervals."""
         return figures[self.key][self.at] if self.at else figures[self.key]
 
 
@@ -75,7 +75,7 @@ METRICS = (
 class LabelMetric(NamedTuple):
     """A figure for each label, with the mean over all labels (macro average).
 
-    It is measured by three counts of messages: right verdicts of the label, messages of it, verdicts of it.
+    `measure` gets three counts of messages: with this label and verdict, with this label, with this verdict.
     """
 
     key: str
@@ -119,9 +119,9 @@ def measure(
     score: Array | None,
     probability: Array,
 ) -> dict[str, Any]:
-    """Measure the figures of verdicts on labelled messages, ready for JSON.
+    """Return the figures of verdicts on labelled messages, ready for JSON.
 
-    `truth` and `verdict` are indices into `labels`, -1 for unsure; `score` rises with spamminess.
+    `truth` and `verdict` are indices into `labels`, -1 for unsure; a higher `score` speaks for spam.
     """
     outcome = Outcome(labels, truth, verdict, score, probability)
     estimates = label_estimates(labels, outcome.counts)
@@ -148,7 +148,7 @@ def measure(
 
 
 def label_estimates(labels: Sequence[str], counts: Array) -> dict[str, Any]:
-    """Measure each label and the means over labels; `counts`: messages [true label, verdict]."""
+    """Return the figures of each label and their means; `counts`: how many messages, by [label, verdict]."""
     right, support = counts.diagonal().tolist(), counts.sum(axis=1).tolist()
     decided = counts[:, :-1].sum(axis=0).tolist()
     of_label = [
@@ -166,7 +166,7 @@ def label_estimates(labels: Sequence[str], counts: Array) -> dict[str, Any]:
 
 
 def map_estimates(estimates: Mapping[str, Any], pick: Callable[[Estimate], Any]) -> dict[str, Any]:
-    """Copy a nested dict of estimates; `pick` returns what to copy of each: its value, or its interval."""
+    """Copy a nested dict, with `pick(estimate)` (its value, or its interval) in place of each estimate."""
     return {
         name: map_estimates(each, pick) if isinstance(each, dict) else pick(each) if each else None
         for name, each in estimates.items()
@@ -174,7 +174,7 @@ def map_estimates(estimates: Mapping[str, Any], pick: Callable[[Estimate], Any])
 
 
 def imbalance(supports: Mapping[str, int], named: Callable[[str], str] = str) -> str | None:
-    """Return a warning if most messages have the same label, otherwise None."""
+    """Return a warning if three quarters of the messages, or more, have the same label; otherwise None."""
     messages, label = sum(supports.values()), max(supports, key=lambda name: supports[name])
     most, name = supports[label], named(label)
     if len(supports) < 2 or most < IMBALANCED * messages or not messages:

@@ -21,7 +21,7 @@ EVIDENCE_SHOWN = 8  # tokens of a mistake
 
 
 def worst_mistakes(judged: JudgedMessages, most: int) -> list[int]:
-    """Return the indices of messages with a wrong verdict, the most certain first; unsure is not wrong."""
+    """Return the indices of at most `most` wrong verdicts, the most certain first; unsure is not wrong."""
     wrong = np.flatnonzero((judged.verdict != judged.truth) & (judged.verdict != UNDECIDED))
     sure = judged.probability[wrong, judged.verdict[wrong]]
     distance = np.abs(judged.score[wrong]) if SPAM in judged.labels else sure
@@ -29,7 +29,7 @@ def worst_mistakes(judged: JudgedMessages, most: int) -> list[int]:
 
 
 def by_folds(judged: JudgedMessages, work: CrossValidation, settings: Settings, most: int) -> list[Mistake]:
-    """Return the worst mistakes of a cross-validation, with the evidence from the folds that judged them."""
+    """Return the worst mistakes of a cross-validation, at most `most`, with the evidence that led to each."""
     chosen = worst_mistakes(judged, most)
     raw = dict(zip(chosen, raw_messages(judged, chosen), strict=True))
     found = {}
@@ -50,7 +50,7 @@ def by_folds(judged: JudgedMessages, work: CrossValidation, settings: Settings, 
 
 
 def by_model(judged: JudgedMessages, model: Model, most: int) -> list[Mistake]:
-    """Return the worst mistakes of a model, at most `most`, with the evidence for each."""
+    """Return the worst mistakes of a model, at most `most`, with the evidence that led to each."""
     chosen = worst_mistakes(judged, most)
     found = []
     for message, raw in zip(chosen, raw_messages(judged, chosen), strict=True):
@@ -61,7 +61,7 @@ def by_model(judged: JudgedMessages, model: Model, most: int) -> list[Mistake]:
 
 
 def raw_messages(judged: JudgedMessages, chosen: Sequence[int]) -> list[bytes]:
-    """Read messages from their mailboxes, each mailbox only once; a missing message is returned as b""."""
+    """Read the chosen messages, each mailbox only once; for a message that is no longer there, return b""."""
     wanted = {judged.names[message]: message for message in chosen}
     raw: dict[int, bytes] = {}
     for path in dict.fromkeys(path for path, _ in wanted):

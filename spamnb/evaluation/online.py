@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from spamnb.evaluation.corpus import Corpus
 
 GROWTH = 1.1  # cutoffs are chosen again when there are a tenth more scores
-# The share of the scores, the latest, that cutoffs are chosen by: with less learned, scores were different.
+# Cutoffs are chosen from this share of the scores, the latest: when less was learned, scores were different.
 LATEST, MIN_SCORES = 0.5, 50  # of each label
 CURVE_POINTS = 100
-RECENT = 200  # messages before a point whose verdicts give its recent error
+RECENT = 200  # messages, up to a point of the curve, on which its recent error is measured
 
 
 def in_time_order(corpus: Corpus) -> Array:
-    """Return the indices of the messages in order of date; those with equal dates in the order of reading.
+    """Return the indices of the messages, sorted by date; with equal dates, in the order of reading.
 
-    A message without a date gets the date of the message of its label read before it, or else of the next one
-    that has a date. If no message of a label has a date, they are spread evenly over the time of the others.
+    A message without a date gets that of the last message before it with the same label and a date, or else
+    of the first one after it. If a label has no dates, its messages are spread evenly over the time of all.
     """
     dates = np.array([np.nan if (when := timestamp(date)) is None else when for date in corpus.rows.dates])
     known = dates[~np.isnan(dates)]
@@ -56,7 +56,7 @@ def judge_online(
 ) -> tuple[JudgedMessages, list[CurvePoint]]:
     """Judge messages in this order, and learn each afterwards; return the verdicts and a learning curve.
 
-    The corpus must have been read with `is_counted` False: its table learns the messages.
+    The corpus must be made with `is_counted` False, so that its table is empty: the messages are added here.
     """
     labels, view = corpus.labels, view or DEFAULT_VIEW
     truth, rule = corpus.truth[order], DecisionRule(labels, view)
@@ -72,10 +72,10 @@ def judge_online(
 
 
 class DecisionRule:
-    """Decides on each score by cutoffs and calibration that are chosen from earlier scores, as in training.
+    """Cutoffs and calibration for the next message, chosen from the scores of the messages before it.
 
-    Each message was scored before it was learned, so no message needs to be left out of the counts. Without
-    cutoffs, as by a textbook's view or without a label "spam", the most probable label is chosen.
+    These scores are fair, as in training: each message was scored before its own counts were added. With a
+    textbook's view, or without a label "spam", there are no cutoffs: the most probable label is chosen.
     """
 
     def __init__(self, labels: tuple[str, ...], view: View) -> None:
@@ -89,7 +89,7 @@ class DecisionRule:
         self.due = 1.0  # the number of scores at which cutoffs are chosen next
 
     def note(self, truth: int, score: float, lead: float) -> None:
-        """Add a score with its true label and the label's lead; choose cutoffs again if many are new."""
+        """Add a message's true label, score, and lead of this label; choose cutoffs again if many are new."""
         if self.cutoffs is None:
             return
         self.scores[self.labels[truth] == SPAM].append(score)
@@ -111,13 +111,13 @@ class DecisionRule:
 
 
 def latest(scores: list[float]) -> tuple[list[float], int]:
-    """Return the latest scores, sorted, and how many scores there were before them."""
+    """Return the latest half of the scores (50 at least), sorted, and how many earlier scores there are."""
     count = max(MIN_SCORES, round(LATEST * len(scores)))
     return sorted(scores[-count:]), len(scores[:-count])
 
 
 def learning_curve(judged: JudgedMessages) -> list[CurvePoint]:
-    """Return the figures at evenly spread points; None for a figure that cannot be measured."""
+    """Return figures of the first 1 %, 2 %, … of the messages; None for a figure that cannot be measured."""
     messages = len(judged.truth)
     spam = judged.labels.index(SPAM) if SPAM in judged.labels else None
     is_spam, called_spam = judged.truth == spam, judged.verdict == spam

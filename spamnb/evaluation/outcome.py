@@ -11,13 +11,13 @@ from spamnb.bayes.cutoffs import has_spam
 from spamnb.evaluation.intervals import Estimate, auc_loss, share, without_interval
 from spamnb.labels import SPAM, sorted_into
 
-HAM_LOSSES = {"0.1": 1, "0.5": 5, "1.0": 10}  # percent: ham per thousand, a whole number to divide exactly
+HAM_LOSSES = {"0.1": 1, "0.5": 5, "1.0": 10}  # percent: the same per thousand, for exact division
 BIN_COUNT = 15  # ranges of probabilities in which calibration is measured
 ROC_POINTS = 2000  # more than the dots of a screen
 
 
 class Outcome:
-    """Verdicts, scores and probabilities on labelled messages; `metrics.py` has the definitions."""
+    """Verdicts, scores and probabilities of labelled messages; `metrics.py` defines the figures."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Outcome:
         return share(self.spam - self.caught - self.unsure_spam, self.spam)
 
     def misfiled(self) -> Estimate | None:
-        """The share of mail other than spam that got a wrong label; the verdict "ham" is never wrong here."""
+        """The share of mail other than spam with a wrong verdict; the verdicts ham and spam do not count."""
         return share(self.wrongly_sorted, self.ham) if self.sorts else None
 
     def left_unsure(self) -> Estimate | None:
@@ -69,7 +69,7 @@ class Outcome:
         return None if self.score is None else auc_loss(self.is_spam, self.score)
 
     def spam_missed_at(self, loss: str) -> Estimate | None:
-        """The share of spam missed if a single cutoff is set to lose `loss` percent of the ham."""
+        """The share of spam missed with a single cutoff: the lowest that loses at most `loss` % of ham."""
         if self.score is None or not self.ham or not self.spam:
             return None
         ham = np.sort(self.score[~self.is_spam])[::-1]
@@ -81,7 +81,7 @@ class Outcome:
 
 
 def calibration_error(labels: Sequence[str], truth: Array, probability: Array) -> float:
-    """Return the expected calibration error: the mean error of the bins, weighted by their messages."""
+    """Return the mean difference of forecast and true share over bins of forecasts, weighted by messages."""
     if has_spam(labels):
         spam = labels.index(SPAM)
         forecast, came_true = probability[:, spam], truth == spam
@@ -94,8 +94,8 @@ def calibration_error(labels: Sequence[str], truth: Array, probability: Array) -
 def roc(is_spam: Array, score: Array) -> tuple[Array, Array]:
     """Return ham lost and spam missed, in percent, as the cutoff falls from above all scores to below them.
 
-    These are the corners of the curve, at most ROC_POINTS, evenly spread on logarithmic axes; empty without
-    ham or spam.
+    Points on a straight line are left out; of more than ROC_POINTS, some are chosen, evenly spread on
+    logarithmic axes. Without ham or without spam, both arrays are empty.
     """
     levels, level = np.unique(score, return_inverse=True)
     lost = counts_above(level[~is_spam], len(levels))
@@ -114,5 +114,5 @@ def roc(is_spam: Array, score: Array) -> tuple[Array, Array]:
 
 
 def counts_above(level: Array, levels: int) -> Array:
-    """Return how many messages are above each cutoff, from the highest cutoff to the lowest."""
+    """Return how many messages are above each cutoff, the highest first; `level`: rank of each score."""
     return np.concatenate(([0], np.cumsum(np.bincount(level, minlength=levels)[::-1])))

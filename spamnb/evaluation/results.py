@@ -20,7 +20,7 @@ UNDECIDED = -1  # in place of a label's index
 
 @dataclass(frozen=True, eq=False)
 class JudgedMessages:
-    """The verdicts on labelled mail, message by message, in the order in which they were given."""
+    """Labelled messages and the verdicts on them; each array or list of messages has the same order."""
 
     labels: tuple[str, ...]
     truth: Array  # index of the label
@@ -41,7 +41,7 @@ class JudgedMessages:
         unreadable: list[Unreadable],
         cutoffs: tuple[float, float] | None = None,
     ) -> JudgedMessages:
-        """Return the verdicts on labelled messages, arranged in arrays."""
+        """Arrange the verdicts on labelled messages in arrays."""
         label_indices = {label: k for k, label in enumerate(labels)}
         shares = [[verdict.probabilities.get(label, 0.0) for label in labels] for verdict in verdicts]
         return cls(
@@ -71,7 +71,7 @@ class Mistake:
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """Figures of an online evaluation up to a message, and the errors among the latest messages."""
+    """Figures of the first messages of an online evaluation, and the error rate of the latest among them."""
 
     messages: int
     one_minus_auc_percent: float | None
@@ -86,7 +86,7 @@ class Evaluation:
 
     how: str  # "in 10 folds", "by a model", "online"
     judged: JudgedMessages
-    metrics: dict[str, Any]  # Metrics.as_map() and more, JSON-ready
+    metrics: dict[str, Any]  # what `measure` returns, and the number of folds
     mistakes: list[Mistake]
     duplicates: int
     curve: list[CurvePoint]
@@ -98,7 +98,7 @@ class Evaluation:
 
     @property
     def learned_note(self) -> str | None:
-        """A sentence on how many messages were left out because the model has learned them, or None."""
+        """A text on how many messages were left out because the model has learned them; None if none were."""
         if not self.learned:
             return None
         return f"left out, because the model has already learned them: {counted(self.learned, 'message')}"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def row_scores(
     scorer: FeatureScorer, rows: MessageRows, messages: Array, learned_as: Array | None = None
 ) -> list[Score]:
-    """Score some messages; with `learned_as` (label indices), learn each after it was scored."""
+    """Score some messages of `rows`; with `learned_as` (label indices), learn each after it was scored."""
     labels = scorer.likelihood.labels
     joints, parts = np.empty((len(messages), len(labels))), np.empty((len(messages), 2, len(labels)))
     if learned_as is None:
