@@ -1,7 +1,7 @@
 """Measure what each default setting contributes: results with and without it. Run by `make ablation`.
 
-The results are means over random half splits of each corpus, and of training on one whole corpus and testing
-on another: (1-AUC)%, spam missed at 0.1 % and 0.5 % ham lost, and the fewest errors with any cutoff.
+Each setting is tested on random halves of each corpus (the results are means), and on a whole corpus after
+training on another: (1-AUC)%, spam missed at 0.1 % and 0.5 % ham lost, and the fewest errors with any cutoff.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ RARE = {
 
 
 class Mail:
-    """All corpora as one tokenizer reads them, and the number of the corpus that each message is from."""
+    """All corpora as one tokenizer reads them; each message has the number of its corpus."""
 
     def __init__(self, sources: dict[str, dict[str, list[str]]], settings: dict[str, Any]) -> None:
         batches, sizes = [], []

@@ -1,4 +1,4 @@
-"""Accuracy of spamnb with its defaults, beside the peers that are installed, on the same seeded splits."""
+"""Compare the accuracy of spamnb, with its defaults, and of other filters, on the same random splits."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def fewest_errors(is_spam: Array, score: Array) -> int:
 
 
 class Trial:
-    """A corpus to train, a corpus to test, and the results of every filter."""
+    """A corpus to train with, a corpus to test with, and the results of every filter."""
 
     def __init__(self, name: str, seed: int | None, train: Corpus, test: Corpus) -> None:
         self.name = name

@@ -1,11 +1,11 @@
 """Known attacks on naive Bayes: how much more spam is missed under each. Run by `make attacks`.
 
-Half of the SpamAssassin corpus is trained; of the other half, spam that has text is written again as one HTML
-part under its own headers (that is "before"), then once more under each attack.
+Half of the SpamAssassin corpus is learned. In the other half, each spam with text is written again as one
+HTML part under its own headers, first without an attack, then once for each attack.
 
-The corpus is older than signatures. So it is trained once more as mail of today: the receiving server puts
-its findings on top, and three spam in ten forge a link, a name or a file. Then spam is sent under the
-headers of ham.
+The corpus is older than DKIM signatures. So it is also learned as mail of today: on top, the server says
+whether the sender passed its checks, and three spams in ten have a forged link, name or file. Then spam is
+sent under the headers of ham.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Mail:
         return self.with_body(data, "text/html; charset=utf-8", encoded)
 
     def attached(self, data: bytes, content_type: str, name: str) -> bytes:
-        """Return the mail with its text as an attachment."""
+        """Return the mail with an attachment, `data`, in place of its text."""
         return self.with_body(data, f'{content_type}; name="{name}"', True)
 
     def with_body(self, data: bytes, content_type: str, encoded: bool) -> bytes:
@@ -210,7 +210,7 @@ BRANDS = (
 
 
 def with_name(mail: Mail, body: str, name: str, address: str = "") -> bytes:
-    """Return a message with another name beside the sender's address, or also with another address."""
+    """Return a message with another name in its From and, if `address` is given, with this address."""
     fields = mail.head.split(b"\n")
     for at, field in enumerate(fields):
         if field.lower().startswith(b"from:"):
@@ -220,20 +220,20 @@ def with_name(mail: Mail, body: str, name: str, address: str = "") -> bytes:
 
 
 class Forgeries:
-    """Makes mail like that of today from older mail, in the same way at every run."""
+    """Changes older mail so that it is like mail of today, in the same way at every run."""
 
     def __init__(self) -> None:
         self.chosen = random.Random(2)
 
     def findings(self, raw: bytes, passes: float, server: str = SERVER) -> bytes:
-        """Return the header of a server that checked the sender; a share `passes` of the mail passes."""
+        """Return Authentication-Results; `passes` is the share of messages whose sender passes the checks."""
         domain = (read(raw).get("from") or "").rpartition("@")[2].rstrip("> ") or "unknown.example"
         draw = random.Random(raw[-1000:])
         form = PASS if draw.random() < passes else draw.choice(NO_PASS)
         return f"Authentication-Results: {server}; {form.format(domain)}\n".encode("ascii", "replace")
 
     def forms(self) -> dict[str, Callable[[Mail, str], bytes]]:
-        """Return by name the ways to forge a message, each a function of a message and its body."""
+        """Return the ways to forge a message, by name; each is a function of a message and a body."""
         posing = '<p><a href="http://раyраl.com/">Log in</a></p>'
         return {
             "with a link to another host": lambda mail, body: mail.written(body + LINK),
@@ -253,7 +253,7 @@ class Forgeries:
         return with_name(mail, body, self.chosen.choice(BRANDS))
 
     def of_today(self, raw: bytes, label: str) -> bytes:
-        """Return a message to be learned, like mail of today; three in ten spam are forged."""
+        """Return a message to learn, changed to be like mail of today; three spams in ten are forged."""
         if label == "ham":
             return self.findings(raw, 0.995) + raw
         mail, kind = Mail(raw), int(self.chosen.random() * 20)

@@ -2,8 +2,8 @@
 
     python bench/beside.py [--corpus NAME=HAM,SPAM] [--only spamnb,bogofilter]
 
-Each learns one half of the SpamAssassin corpus (seed 1) at its defaults, judges the other half, then one
-message of middling size in a process of its own, as mail arrives.
+Each filter, with its default settings, learns one half of the SpamAssassin corpus (seed 1) and judges the
+other half. Then it judges one message of medium size in a new process, as for mail that arrives.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ PATIENCE = 120  # seconds for one message
 
 
 def measured(kind: type[Peer], folder: str, learned: Laid, tested: Laid) -> list[str]:
-    """Train a filter and judge with it; return its line of the table."""
+    """Train a filter and let it judge; return its line of the table."""
     peer = kind(os.path.join(folder, kind.__name__))
     training = [together(command) for command in peer.training(learned)]
     if any(used.exit_code for used in training):

@@ -1,6 +1,6 @@
 """Undeclared charsets: how often text is decoded correctly, by spamnb and by other detectors.
 
-Of the texts of tests/reading/prose.txt, in each usual charset, pieces of 20, 80 and 400 characters are read.
+The samples are pieces of 20, 80 and 400 characters from tests/reading/prose.txt, in each usual charset.
 Peers: pip install chardet charset-normalizer faust-cchardet PyICU.
 """
 

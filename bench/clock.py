@@ -64,7 +64,7 @@ def elapsed(*commands: Command) -> float:
 
 
 def race(runners: Mapping[str, Callable[[], float]], repeats: int) -> dict[str, Times]:
-    """Time each runner in turn, repeatedly, so that all have the same load; discard the first round."""
+    """Time all runners in turn, round by round, so that all meet the same load; discard the first round."""
     rounds = [{name: run() for name, run in runners.items()} for _ in range(repeats + 1)]
     return {name: Times([one[name] for one in rounds[1:]]) for name in runners}
 
@@ -149,7 +149,7 @@ def contents(path: str) -> str:
 
 
 class Weather:
-    """How quiet the machine was: times to start Python, and the cores that other processes used."""
+    """How quiet the machine was: how long Python took to start, and how many cores other processes used."""
 
     def __init__(self) -> None:
         self.starts: list[float] = []
@@ -161,7 +161,7 @@ class Weather:
 
     @property
     def spread(self) -> float:
-        """The difference of the fastest and the slowest tenth of the starts, as a share of the median."""
+        """The difference between fastest and slowest tenth of the starts, as a share of the median."""
         tenths = quantiles(self.starts, n=10)
         return (tenths[-1] - tenths[0]) / median(self.starts)
 

@@ -1,4 +1,4 @@
-"""Training by workers of a Dask cluster on this machine, beside its processes; merging."""
+"""Compare training by workers of a Dask cluster on this machine and by --jobs; also measure merging."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mail for measurements: seeded halves, resampled mailboxes, hostile messages."""
+"""Mail for measurements: random halves, larger mailboxes made of changed copies, hostile messages."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Corpus:
         return Corpus(f"{self.name}, grown", **made)
 
     def halves(self, seed: int) -> tuple[Corpus, Corpus]:
-        """Return one half of each label to train, and one to test, which has the odd message."""
+        """Return half of each label to train, and half to test, which has one more if their number is odd."""
         order = random.Random(seed)
         first, second = {}, {}
         for label in LABELS:
@@ -139,10 +139,10 @@ def mbox_entry(message: bytes) -> bytes:
 
 
 def resampled(contents: Sequence[bytes], count: int, seed: int) -> Iterator[bytes]:
-    """Yield messages drawn at random with repetitions, each changed so that it is unique.
+    """Yield `count` messages chosen at random, with repetitions, each changed so that it is unique.
 
-    A filter that recognises copies would skip them, and a constant vocabulary would flatter every filter: so
-    each message gets a number and new words, as many as in the last messages of the corpus (20 per message).
+    A filter that recognises copies would skip them, and without new words every filter would look too good.
+    So each message gets a number and 20 new words, as many as the last messages of the corpus have.
     """
     draw = random.Random(seed)
     for number in range(count):
@@ -154,7 +154,7 @@ def retold(contents: Sequence[bytes], count: int, seed: int) -> Iterator[bytes]:
     """Yield `count` messages: the real ones, then random copies of them in which words are changed.
 
     In a copy, random words of the text are replaced by made-up words of the same length: 22 new words and 44
-    new pairs per message. The last messages of the SpamAssassin corpus have 18 to 28 and 60 to 90.
+    new pairs per message. The last messages of the SpamAssassin corpus have 18 to 28 and 60 to 90 new ones.
     """
     draw = random.Random(seed)
     yield from contents[:count]
@@ -171,7 +171,7 @@ def with_words(text: bytes, changed: Mapping[bytes, bytes]) -> bytes:
 
 
 def hostile() -> dict[str, Callable[[], bytes]]:
-    """Return hostile messages by name, as functions, because they are large."""
+    """Return functions that make hostile messages, by name; the messages themselves are large."""
     return {
         "50 MB message": fifty_megabytes,
         "10 MB line": lambda: b"Subject: long\n\n" + b"a" * (10 * MEGABYTE) + b"\n",

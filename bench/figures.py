@@ -1,7 +1,7 @@
 """`make figures`: write the figures of the pages again, from the runs on record.
 
-First the tables of what `make verify` has measured, if it passed and no file was changed, are put on
-record: bench/records/STEP.json, each with its run (command, commit, date, machine). A page says which it has:
+First, the tables that `make verify` measured in steps that passed, on unchanged files, are stored in
+bench/records/STEP.json, each with its run (command, commit, date, machine). Comments in a page name tables:
 
     <!-- figures: STEP -->            all tables of a step
     <!-- figures: STEP: A; B -->      those of these titles (above a table, or first in it); * is any text
@@ -154,7 +154,7 @@ def cell(what: str, begins: str, column: str) -> str:
 
 
 def block(what: str) -> str:
-    """Return the text that belongs between two comments: tables, and the runs that they are from."""
+    """Return the text that belongs between two comments: tables, and a line on each run that made them."""
     if what == "lead":
         rows = [(cell(place, *ours), cell(place, *theirs)) for _, place, ours, theirs in SUMMARY]
         return "".join(f"- {sentence.format(*rows[row])}\n" for sentence, row in LEAD)
@@ -174,7 +174,7 @@ def block(what: str) -> str:
 
 
 def said(run: dict[str, str]) -> str:
-    """Return a sentence on how a run was made."""
+    """Return a sentence that says how a run was made: command, date, commit and machine."""
     where = "; ".join(filter(None, (run["machine"], run["notes"])))
     return f"`{run['command']}`, {run['date'][:10]}, commit {run['commit'][:10]}: {where}."
 

@@ -2,8 +2,8 @@
 
     python bench/letter_tables.py TEXTS > spamnb/core/letter_tables.py
 
-TEXTS is a folder of plain texts in UTF-8, one file a language: de.txt, zh-Hans.txt … Those used are prose of
-Debian's packages: descriptions of packages (the archive's Translation-* files), manual pages, handbooks and
+TEXTS is a folder of plain texts in UTF-8, one file per language: de.txt, zh-Hans.txt … We used prose from
+Debian packages: descriptions of packages (the archive's Translation-* files), manual pages, handbooks and
 catalogues of messages (manpages-*, debian-handbook, debian-reference-*, libreoffice-l10n-*, gimp-help-*,
 inkscape, digikam-data, gnucash-common, widelands-data, git).
 """
@@ -85,7 +85,7 @@ def kind(char: str) -> str:
 
 
 def upper_halves(own: dict[str, str]) -> dict[str, tuple[bytes, dict[str, bytes]]]:
-    """Return the characters in the upper half of each single-byte charset, and their classes by language."""
+    """Return, by single-byte charset, the characters from byte 128 on, and their classes by language."""
     found = {}
     for name, (_, languages) in CHARSETS.items():
         half = bytes(range(128, 256)).decode(name, "replace")
@@ -95,7 +95,7 @@ def upper_halves(own: dict[str, str]) -> dict[str, tuple[bytes, dict[str, bytes]
 
 
 def classes_of(half: str, letters: str) -> bytes:
-    """Return the class of each character of a charset's upper half: one of `letters`, other letter, none."""
+    """Return the class of each character in `half`: its number in `letters`, other letter, or no letter."""
     number = numbered(letters)
     return bytes([number.get(folded(char), OTHER if kind(char) in "sC" else BETWEEN) for char in half])
 
@@ -114,7 +114,7 @@ def is_letter(char: str) -> bool:
 
 
 def alphabet(text: str, english: str) -> tuple[str, list[str]]:
-    """Return a language's letters beyond ASCII, and for each class the costs of the classes that follow."""
+    """Return a language's letters beyond ASCII, and for each letter class the cost of each class after it."""
     counts = Counter(folded(c) for c in text if is_letter(c))
     letters = "".join(sorted(c for c, n in counts.items() if n > RAREST * counts.total() and n > MIN_COUNT))
     number = numbered(letters) | {chr(97 + i): 1 + i for i in range(26)}

@@ -1,6 +1,6 @@
-"""The corpus of `make demo` as if it had arrived within a month: a model of its first mail, and a history.
+"""Make a model and a history as if the corpus of `make demo` had arrived within a month.
 
-python bench/month.py FOLDER    makes FOLDER/model.msgpack and FOLDER/history, as `make review` shows them
+python bench/month.py FOLDER    makes FOLDER/model.msgpack and FOLDER/history, which `make review` shows
 """
 
 import os
@@ -65,7 +65,7 @@ def make(folder: Path, now: float) -> None:
 
 
 def dated(data: bytes, when: float) -> bytes:
-    """Give a message a new date in its old time zone, since the zone is evidence."""
+    """Give a message a new date, but keep the time zone, since the zone is evidence."""
     found = re.search(rb"(?m)^Date:.*?([+-]\d\d)?(\d\d)?[^\d\n]*$", data)
     if not found:
         return data

@@ -1,6 +1,6 @@
-"""spamnb and the filters it is measured against: how each is trained, scores many messages, and judges one.
+"""spamnb and the other filters that are measured: how to train each, score many messages, and judge one.
 
-Each filter is some command lines and a reader of their output, which measure both accuracy and speed.
+A filter is a class with command lines and a reader of their output, for measuring both accuracy and speed.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Command:
     good_exits: tuple[int, ...] = (0,)
 
     def start(self, stdout: int = subprocess.DEVNULL, own_group: bool = False) -> subprocess.Popen[bytes]:
-        """Start the process, with its input in a file, since a pipe would have to be written meanwhile."""
+        """Start the process with its input in a file: with a pipe, we would have to write while it runs."""
         with open(self.stdin, "rb") if isinstance(self.stdin, str) else tempfile.TemporaryFile() as source:
             if isinstance(self.stdin, bytes):
                 source.write(self.stdin)
@@ -81,7 +81,7 @@ class Judged:
 
     @classmethod
     def by_cutoffs(cls, scores: Iterable[float], spam: float, ham: float | None = None) -> Judged:
-        """Return verdicts by cutoffs: spam from one score on, ham up to another, unsure between."""
+        """Return verdicts: spam from score `spam` on, ham up to `ham` (None: below `spam`), others unsure."""
         score = np.array(list(scores), float)
         verdict = np.where(score >= spam, SPAM, HAM if ham is None else UNSURE)
         if ham is not None:
@@ -354,7 +354,7 @@ score BAYES 1
 
 
 class Crm114(Peer):
-    """CRM114: trained by mailtrainer; a mailreaver process per message, as it cannot judge many at once."""
+    """CRM114: trained by mailtrainer. mailreaver judges one message per process, as it cannot judge many."""
 
     name = "CRM114"
     programs = ("crm",)
@@ -458,7 +458,7 @@ class SGD(ScikitLearn):
 
 
 class Terminator(Peer):
-    """Eight online learners over runs of four bytes, compiled from its source, with Kyoto Cabinet."""
+    """Terminator: eight online learners over runs of four bytes; its source needs Kyoto Cabinet."""
 
     name = "terminator"
     programs = ("g++",)
@@ -481,7 +481,7 @@ class Terminator(Peer):
         Command([*made, *parts, "-lkyotocabinet"]).run()
 
     def training(self, mail: Laid) -> list[Command]:
-        """Return the command for one pass in random order, because what is learned last weighs most."""
+        """Return the command for one pass over the mail, in random order, as the last lessons weigh most."""
         lines = [f"{label} {path}\n" for label in ("ham", "spam") for path in paths_in(mail.files(label))]
         random.Random(1).shuffle(lines)
         return [Command([self.program, self.at("model.kch")], "".join(lines).encode())]

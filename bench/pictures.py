@@ -1,4 +1,4 @@
-"""`make pictures`: the pictures of README that are not screenshots, a terminal and the chart of all filters.
+"""`make pictures`: draw the pictures of README that are not screenshots: a terminal, and a chart of filters.
 
 The terminal shows what a command really printed; the chart has the figures on record (bench/records/).
 """

@@ -1,4 +1,4 @@
-"""Lines of a table of figures: what was measured, beside what, and whether its goal is reached."""
+"""Lines of a table of figures: what was measured, what it is compared with, and whether its goal is met."""
 
 from __future__ import annotations
 

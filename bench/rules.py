@@ -53,7 +53,7 @@ class Change:
     def changed(self, source: str) -> str:
         """Return the source of the module with this change."""
         if source.count(self.text) != 1:
-            raise ValueError(f"in {self.module} there is not once: {self.text}")
+            raise ValueError(f"{self.module} must have this text exactly once: {self.text}")
         return source.replace(self.text, self.without)
 
 

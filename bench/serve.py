@@ -1,4 +1,4 @@
-"""The resident server: one client after the other, and many at once, beside bogofilter and real spamd."""
+"""Measure the server with one client after the other, and with many at once, beside bogofilter and spamd."""
 
 from __future__ import annotations
 
@@ -144,9 +144,9 @@ def many(server: Server, beside: dict[str, str], paths: list[str]) -> Iterator[R
 
 
 def many_users(shared: str, model: str, folder: str, paths: list[str]) -> Iterator[Row]:
-    """Yield rows for users with models of their own on top of a shared model.
+    """Yield rows for many users, each with a model whose base is a shared model.
 
-    One of these models is damaged, one is missing, and one is locked while it has to learn.
+    One user's model is damaged, one is missing, and one is locked while it should learn a message.
     """
     places = [os.path.join(folder, f"user{number}", "model.msgpack") for number in range(USERS)]
     for place in places:

@@ -33,7 +33,7 @@ TAG = re.compile(rb"^(subject:[^\n]*?)\[[^\]\n]{1,40}\] ?", re.I | re.M)  # as l
 
 
 def without_lists(raw: bytes) -> bytes:
-    """Return a message without addresses, headers that name a list, and the tag in its subject."""
+    """Remove addresses, headers that name a mailing list, and the tag in the subject from a message."""
     head, end, body = raw.partition(b"\n\n")
     return TAG.sub(rb"\1", TELLING.sub(b"", head + b"\n")) + end[1:] + body
 
@@ -57,7 +57,7 @@ def by_label(ham: str, spam: str) -> dict[str, list[bytes]]:
 
 
 def verdicts(mail: dict[str, list[bytes]], folder: Path) -> dict[str, Counter[str]]:
-    """Learn one half of each label, and count the verdicts on the other."""
+    """Learn one half of each label's mail; return how often each verdict is given on the other half."""
     sources = {}
     for number, (label, raws) in enumerate(mail.items()):
         (folder / str(number)).mkdir(parents=True)

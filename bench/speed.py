@@ -69,7 +69,7 @@ class Bench:
         return peer
 
     def training_time(self, peer: Peer, mail: Laid | None = None) -> float:
-        """Return the time to train, after an older model was removed."""
+        """Remove the filter's older model, train anew, and return the seconds that training takes."""
         shutil.rmtree(peer.folder)
         type(peer).__init__(peer, peer.folder)
         spent = elapsed(*peer.training(mail or self.mail))
@@ -132,7 +132,7 @@ def beside(
 
 
 def one(bench: Bench) -> Iterator[Row]:
-    """Yield the rows for judging one message as procmail does, learning one, model size, and import."""
+    """Yield the rows for judging one message as procmail does, learning one, model size, and importing."""
     small, large = bench.sized(models.SMALL), bench.sized(models.LARGE)
     commands: dict[str, Command] = {
         "bare": BARE,
@@ -160,7 +160,7 @@ def one(bench: Bench) -> Iterator[Row]:
 
 
 def learning_times(bench: Bench, small: Spamnb, large: Spamnb) -> dict[str, Times]:
-    """Measure how long learning takes while the journal grows from nothing to its limit."""
+    """Measure how long learning one message takes while the journal grows from nothing to its limit."""
     # A message known already would cost nothing, so each is new; both models learn the same ones.
     repeats = min(bench.start_repeats, BETWEEN_FOLDS)
     fresh = resampled([bench.middling], repeats + 1, 1)
@@ -174,7 +174,7 @@ def learning_times(bench: Bench, small: Spamnb, large: Spamnb) -> dict[str, Time
 
 
 def evaluate(bench: Bench) -> Iterator[Row]:
-    """Yield the rows for cross-validation, beside training by bogofilter, and for online evaluation."""
+    """Yield the rows for cross-validation, compared with training of other filters, and online evaluation."""
     boxes = [bench.mail.mbox(label) for label in LABELS]
     works: dict[str, Callable[[], float]] = {
         **{peer.name: partial(bench.training_time, peer) for peer in bench.others},
@@ -212,7 +212,7 @@ def memory_row(what: str, used: Used, limit: float | None = None, digits: int = 
 
 
 def reading(bench: Bench) -> Iterator[Row]:
-    """Yield the rows of megabytes per second on one core: HTML to text, and bytes to messages."""
+    """Yield rows of speed on one core, in megabytes per second: HTML to text, and bytes to messages."""
     raws = [*bench.corpus.ham, *bench.corpus.spam]
     parts = [part for raw in raws for part in read(raw).leaves if part.content_type == "text/html"]
     pages = [part.text for part in parts if part.text]
@@ -246,7 +246,7 @@ def hostile_messages(bench: Bench) -> Iterator[Row]:
 def today(bench: Bench) -> Iterator[Row]:
     """Yield the rows for recent mail: long HTML with style sheets, base64 parts, long headers."""
     if bench.today is None:
-        raise Failed("the group today needs mail: --today HAM,SPAM")
+        raise Failed("the group `today` needs mail: --today HAM,SPAM")
     ham, spam = bench.today.split(",")
     corpus = Corpus.read("today", [ham], [spam])
     grown = corpus.grown(TODAY)

@@ -9,7 +9,7 @@ Run by `make ablation`; rules.py has the rules and their switches. The columns o
 - each corpus of --bodies, without headers, in halves: its spam, its own ham and that of all other corpora;
 
 then the share of each corpus that is read differently without the rule (a small share can gain little), and
-the attack (attacks.py) whose share caught falls most, by the cutoff at which 0.5 % of the ham is lost.
+the attack (attacks.py) that gains most spam without the rule, at a cutoff by which 0.5 % of the ham is lost.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ class Measured:
         return found
 
     def concerned(self, rule: str, name: str) -> float:
-        """Return the percentage of a corpus's messages that have other features without a rule."""
+        """Return the percentage of a corpus's messages whose features are different without a rule."""
         found = self.marks_of(np.flatnonzero(self.of[name]), name in self.bodies)
         path = Path(self.known, f"{name}.npy")
         if rule == PLAIN:
@@ -202,7 +202,7 @@ class Measured:
         return self.marks[BODY, messages] if bodies else self.marks[:, messages].sum(axis=0)
 
     def splits(self, mask: Any, share: float, bodies: bool = False, tested: Any = None) -> list[float]:
-        """Learn a share of the messages, test the others (or `tested`); return the figure of each split."""
+        """Learn a random share of the messages, test others (or `tested`); return (1-AUC)% of each split."""
         messages = np.flatnonzero(mask)
 
         def measure() -> list[float]:
@@ -220,7 +220,7 @@ class Measured:
         return found
 
     def caught(self, kind: str, learned: Any, ham: Any) -> dict[str, float]:
-        """Return for each attack the share of its messages that is caught, in percent."""
+        """Return, for each attack, the percentage of its messages that is caught."""
         names = [name for name in self.of if name.startswith(kind)]
         messages = np.flatnonzero(learned | ham | np.any([self.of[name] for name in names], axis=0))
         tested = messages[~learned[messages]]
@@ -241,7 +241,7 @@ class Measured:
         return MessageRows.of([message.features(self.is_body_counter, bodies) for message in chosen])
 
     def once(self, trial: str, marks: Any, measure: Callable[[], Any]) -> Any:
-        """Return the result of a trial from the cache if all features are the same, or measure it."""
+        """Return a trial's result: from the cache if all features (`marks`) are known, else by `measure`."""
         seen = blake2b(trial.encode() + marks.tobytes())
         path = Path(self.known, seen.hexdigest()[:20])
         if not path.exists():
@@ -274,13 +274,13 @@ def changed_copy(folder: str, rule: str) -> str:
 
 
 def cell(figures: list[float], before: list[float]) -> str:
-    """Return how much a figure rises without a rule, and the standard error."""
+    """Return, as text, how much the mean of a figure rises without a rule, and the standard error."""
     added = np.array(figures) - before
     return f"{added.mean():+.4f} ± {added.std(ddof=1) / len(added) ** 0.5:.4f}"
 
 
 def row(rule: str, found: dict[str, Any], before: dict[str, Any]) -> str:
-    """Return a line of the table; of all attacks, it names the one that gains most, if any gains."""
+    """Return a line of the table; it names the attack that gains most without the rule, if any gains."""
     caught, without = before["attacks"], found["attacks"]
     attack = min(caught, key=lambda name: without[name] - caught[name])
     said = (
@@ -338,7 +338,7 @@ def run(chosen: argparse.Namespace, folder: str) -> None:
 
 
 def child(chosen: argparse.Namespace, package: str, rules: list[str]) -> Any:
-    """Run this program with a changed package, in a process; yield the figures of each rule."""
+    """Run this program in another process, with a changed package; yield the figures of each rule."""
     arguments = [f"--rule={rule}" for rule in rules] + [f"--laid-out={chosen.laid_out}"]
     arguments += [f"--corpus={text}" for text in chosen.corpus]
     arguments += [f"--bodies={text}" for text in chosen.bodies]

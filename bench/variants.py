@@ -1,8 +1,8 @@
-"""Spam that comes again: learned once, then with other words, names, links and another route.
+"""Measure how spam is judged that was learned once, and returns with other words, names, links and route.
 
-Half of each corpus is trained. Then spam of other mail is learned, one message at a time, and variants of it
-are judged. Also measured is how much ham is lost by this: a reply that quotes the spam, mail with the same
-footer, and the form letter that the spam copied.
+Half of each corpus is learned. Then one spam of other mail is learned, variants of it are judged, and it is
+forgotten again, for many spams. Also measured is how much ham is lost by this: a reply that quotes the spam,
+mail with the same footer, and the form letter that the spam copied.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Words:
 
 
 class Trained:
-    """A model of a half of a corpus, to which lessons are given one at a time."""
+    """A model of one half of a corpus, which learns some messages of other mail and then forgets them."""
 
     def __init__(self, corpus: Corpus, folder: str, seed: int) -> None:
         self.name, (half, self.other) = corpus.name, corpus.halves(seed)
@@ -147,7 +147,7 @@ class Trained:
 
 
 def of_model(trained: Trained, corpora: Sequence[Corpus], seed: int) -> Iterator[list[str]]:
-    """Yield rows: the spam learned once, the share of its variants caught, and the ham lost by that."""
+    """Yield rows: which spam is learned once, the share of its variants that is caught, and the ham lost."""
     draw = random.Random(seed)
     own = trained.other.spam
     ham = [Letter(raw) for raw in draw.sample(trained.other.ham, 300)]
@@ -182,7 +182,7 @@ def of_model(trained: Trained, corpora: Sequence[Corpus], seed: int) -> Iterator
 def one_lesson(
     trained: Trained, letter: Letter, words: Words, head: bytes, ham: Letter, known: Letter
 ) -> list[str]:
-    """Learn a spam, or one with a footer or the text of a form letter; then judge similar mail."""
+    """Learn a spam: alone, with a footer, or with the text of a form letter; then judge similar mail."""
     quoted = "".join(f"> {line}\n" for line in letter.plain().splitlines())
     reply = ham.written(ham.head, ham.subject, [(f"{ham.plain()}\n\n{quoted}", False)])
     short = ham.written(ham.head, ham.subject, [(f"What do you think of this?\n\n{quoted}", False)])
@@ -202,7 +202,7 @@ def one_lesson(
 
 
 def after_all(trained: Trained) -> list[str]:
-    """Return a row: ham lost and (1-AUC)% of other mail, before and after all missed spam is learned."""
+    """Return a row: ham lost, and (1-AUC)% of all other mail, before and after all missed spam is learned."""
     ham, spam = trained.other.ham, trained.other.spam
     lessons = [letter.raw for letter in trained.missed(spam)]
     known = set(lessons)

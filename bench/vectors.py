@@ -1,4 +1,4 @@
-"""A spam filter as in scikit-learn's tutorials: train KIND MODEL HAM SPAM, score MODEL < list."""
+"""A spam filter as in scikit-learn's tutorials. Usage: train KIND MODEL HAM SPAM, or score MODEL < list."""
 
 from __future__ import annotations
 

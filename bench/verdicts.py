@@ -1,7 +1,7 @@
 """Measure verdicts on mail of new kinds, and by models that learned little mail. Run by `make accuracy`.
 
-Messages drawn at random are learned from files in this process, all at once or one by one, and others are
-judged. bogofilter does the same, by its command line.
+Random messages are learned from files in this process, all at once or one by one, and others are judged.
+bogofilter does the same, by its command line.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ NOTHING = np.array([], int)
 
 
 class Case(NamedTuple):
-    """Messages to learn (perhaps on top of a model of a corpus) and messages to judge, as indices."""
+    """Messages to learn, perhaps with a model of a corpus as base, and messages to judge, as indices."""
 
     name: str
     learned: Array
@@ -100,16 +100,16 @@ class Mail:
         return {label: [self.paths[message] for message in own] for label, own in found}
 
     def by_date(self, name: str) -> tuple[Array, Array]:
-        """Return the earliest third of each label, to be learned, and the others, to be judged."""
+        """Return the earliest third of each label's messages, to be learned, and the others, to be judged."""
         own = self.of(name)
         return self.split(own[np.argsort(self.rank[own])], 1 / 3)
 
     def drawn(self, name: str, seed: int, count: int | None) -> tuple[Array, Array]:
-        """Draw `count` messages of each label (None: half) to be learned, and others to be judged."""
+        """Choose at random `count` messages of each label (None: half) to learn, and others to judge."""
         return self.split(np.random.default_rng(seed).permutation(self.of(name)), count or 0.5)
 
     def split(self, order: Array, learned: float) -> tuple[Array, Array]:
-        """Split the messages of each label: the first `learned` (a number or a share), and the others."""
+        """Split each label's messages: the first `learned` (a number or a share), and others to judge."""
         first, second = [], []
         for label in (False, True):
             own = order[self.is_spam[order] == label]
@@ -119,7 +119,7 @@ class Mail:
         return np.concatenate(first), np.sort(np.concatenate(second))
 
     def wrongly(self, messages: Array, shares: Sequence[float], seed: int) -> Array:
-        """Draw some of the messages to be misfiled, by percentages of ham and of spam."""
+        """Choose at random the messages to misfile: these percentages (`shares`) of ham and of spam."""
         draw, spam = np.random.default_rng(seed), self.is_spam[messages]
         both = zip((messages[~spam], messages[spam]), shares, strict=True)
         return np.concatenate([draw.permutation(own)[: round(share / 100 * len(own))] for own, share in both])
@@ -155,7 +155,7 @@ class Ours:
         return path
 
     def judge(self, case: Case) -> tuple[Array, Array]:
-        """Return scores and verdicts."""
+        """Learn the messages of a case; return scores and verdicts for those to be judged."""
         model = load_into_memory(Model.open(self.learn(case)))
         found = row_scores(model.scorers.first, self.mail.read.rows, case.judged)
         verdicts = [model.decide(score) for score in found]
@@ -222,7 +222,7 @@ def first_week(mail: Mail, draws: int) -> Cases:
 
 
 def on_base(mail: Mail, draws: int) -> Cases:
-    """Learn a few messages on top of a model of another corpus: at once, or one by one as a server does."""
+    """Learn a few messages, with a model of another corpus as base: at once, or one by one as a server."""
 
     def cases(base: str, own: str) -> Iterator[Case]:
         for seed in range(draws // 4):

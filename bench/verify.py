@@ -1,9 +1,9 @@
 """`make verify`: checks all promises of this project step by step, and writes a page of results.
 
-A step that passed is not run again if only pages have changed since: an interrupted run continues. What was
-measured holds until code changes, for tests, docstrings and messages change no figures. Each step has its log
-in build/verify/; build/verify.json and build/verify.html are written after each. A step that takes longer
-than its limit is ended and has failed, so the whole ends, too.
+A step that passed is not run again if only pages have changed since: so an interrupted run can be continued.
+Measured figures hold until code changes: tests, docstrings and messages do not change them. Each step has a
+log in build/verify/; build/verify.json and build/verify.html are written after each step. A step that takes
+longer than its limit is ended and has failed, so that the run as a whole also ends.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ STEPS = (
 
 @dataclass
 class Outcome:
-    """How a step ended, on which commit, where and when."""
+    """How a step ended, on which commit and machine, and when."""
 
     result: str
     reported: str  # the line that matters, or why it was not run
@@ -165,7 +165,7 @@ class WithoutWords(ast.NodeTransformer):
 
 
 def is_same_code(commit: str, name: str) -> bool:
-    """Return whether a source file has the code it had in a commit, with other words at most."""
+    """Return whether a source file differs from a commit only in comments, docstrings and texts of errors."""
     file = ROOT / name
     code_of = {".py": python_code, ".pyx": cython_code, ".pxd": cython_code}.get(file.suffix)
     if code_of is None or not file.exists():
