@@ -1,7 +1,7 @@
 # Reads many messages in a row without the interpreter's lock, and keeps the features of each (tokens, pairs, grams).
 #
-# A `BatchReader` belongs to one thread at a time, and reuses its memory for every batch. A batch has less than 2^31
-# entries; an entry is a token or a pair of one message.
+# A `BatchReader` belongs to one thread at a time, and reuses its memory for every batch. A batch has fewer
+# than 2^31 entries; an entry is a token or a pair of one message.
 
 cdef enum:
     MAX_DATE = 200  # characters kept of a Date header; the longest real date has 43, and remarks may follow
@@ -33,7 +33,7 @@ cdef struct Rows:  # features of many messages, as arrays
 
 
 cdef int make_message_room(Rows *rows, Size more) except -1 nogil:
-    """Enlarge the arrays that have an item for each message, so that `more` messages can be added."""
+    """Enlarge, if needed, the arrays of `rows` with one item per message, so that `more` messages fit."""
     cdef Size needed = rows.messages + more, room
     if needed <= rows.message_room:
         return 0
@@ -65,7 +65,7 @@ cdef void free_rows(Rows *rows) noexcept nogil:
 
 
 cdef int make_entry_room(Rows *rows, Size more) except -1 nogil:
-    """Enlarge the arrays that have an item for each entry, so that `more` entries can be added."""
+    """Enlarge, if needed, the arrays of `rows` with one item per token or pair, so that `more` items fit."""
     cdef Size needed = rows.entries + more, room
     if needed <= rows.entry_room:
         return 0
@@ -83,7 +83,7 @@ cdef int make_entry_room(Rows *rows, Size more) except -1 nogil:
 
 
 cdef int add_entries(Rows *rows, EntryTable *table, bint are_tokens) except -1 nogil:
-    """Append the tokens (if `are_tokens`) or the word pairs of a message; `copy_letters` appends the tokens' texts."""
+    """Append `table` to `rows`: a message's tokens (if `are_tokens`) or word pairs. Texts are not copied."""
     cdef Size n, to = rows.entries
     cdef Entry *entry
     make_entry_room(rows, table.used)
@@ -91,7 +91,7 @@ cdef int add_entries(Rows *rows, EntryTable *table, bint are_tokens) except -1 n
         entry = &table.entries[n]
         if entry.times > MAX_OCCURRENCES:
             with gil:
-                raise OverflowError("a token occurs in one message more often than can be counted")
+                raise OverflowError("a token occurs more than 65535 times in one message")
         rows.fingerprints[to + n] = entry.fingerprint
         rows.ends[to + n] = rows.size + entry.end if are_tokens else rows.size
         rows.times[to + n] = entry.times
@@ -126,7 +126,7 @@ cdef int copy_grams(Rows *rows, Features *features) except -1 nogil:
 
 
 cdef int add_row(Rows *rows, Features *features) except -1 nogil:
-    """Append a message with these features to `rows`; if `features` is NULL, append a message without any."""
+    """Append to `rows` a message with these features; if `features` is NULL, a message without features."""
     cdef Size n
     cdef int64_t *numbers = &rows.numbers[rows.messages * NUMBER_COUNT]
     rows.entries, rows.gram_count = rows.starts[rows.messages], rows.gram_starts[rows.messages]  # undoes a failed call
@@ -145,7 +145,7 @@ cdef int add_row(Rows *rows, Features *features) except -1 nogil:
 
 
 cdef int add_date(Rows *rows, Text date) except -1 nogil:
-    """Store a Date header, cut to MAX_DATE characters, for the message that will be appended by the next `add_row`."""
+    """Store the Date header, at most MAX_DATE characters, of the message that the next `add_row` appends."""
     cdef Size size = rows.date_ends[rows.messages]
     date = first_chars(date, MAX_DATE)
     if rows.date_room - size < date.size:
@@ -157,7 +157,7 @@ cdef int add_date(Rows *rows, Text date) except -1 nogil:
 
 
 cdef bint is_among(uint64_t value, const uint64_t *sorted, Size count) noexcept nogil:
-    """Return whether a number is in an array of `count` sorted numbers, by binary search."""
+    """Return whether `value` is in `sorted`, an array of `count` numbers in ascending order."""
     cdef Size first = 0, middle
     while first < count:
         middle = first + (count - first) // 2
@@ -171,7 +171,7 @@ cdef bint is_among(uint64_t value, const uint64_t *sorted, Size count) noexcept 
 
 
 cdef inline Size room_after(Size used) noexcept nogil:
-    """Return the size to allocate for an array, given the size used by the last batch; unused memory costs nothing."""
+    """Return the size to allocate for the next batch: twice what the last one used, at most MAX_KEPT."""
     return min(2 * used, <Size>MAX_KEPT)
 
 
@@ -190,10 +190,10 @@ cdef class BatchReader:
         free_rows(&self.it)
 
     def add(self, list messages not None, known=None, bint hashes=True, bint numbers=True):
-        """Read a list of messages, and collect the features of each; call `rows` to get the result.
+        """Read raw messages, and collect the features of each; `rows` then returns them.
 
-        `known`: sorted hashes (64 bits each) of messages that get no features. Without `hashes`, all hashes are 0 and
-        no message is known. Without `numbers`, no message gets numeric features.
+        `known`: sorted hashes (64 bits each) of learned messages; these messages get no features. If `hashes`
+        is false, no hash is computed: all are 0. If `numbers` is false, no numeric feature is computed.
         """
         cdef Size count = len(messages), n, known_count = 0
         cdef Text *texts
@@ -214,7 +214,7 @@ cdef class BatchReader:
             free(texts)
 
     def rows(self):
-        """Return the messages that were added since the last call, as a `MessageRows`, which then owns their memory."""
+        """Return the messages added since the last call as a `MessageRows`, which takes over their memory."""
         cdef MessageRows rows = MessageRows()
         cdef Rows *it = &rows.it
         if self.it.messages:
@@ -228,7 +228,7 @@ cdef class BatchReader:
     cdef int read(
         self, Text raw, const uint64_t *known, Size known_count, bint with_hash, bint with_numbers
     ) except -1 nogil:
-        """Read a raw message and append it, without features if its hash is in `known` (a sorted array)."""
+        """Read a raw message and append it; if its hash is in `known` (a sorted array), without features."""
         cdef Reader *reader = &self.reader
         cdef Rows *rows = &self.it
         cdef uint64_t hash = 0

@@ -9,7 +9,7 @@ cdef struct EntryTotals:  # sums over all entries; `CountTable` explains them
 
 
 cdef class BlockWriter:
-    """Packs counts of words and pairs into the blocks of a model file, with an index, and adds up the totals."""
+    """Writes counts of words and pairs as blocks of a model file, with their index, and adds up totals."""
 
     cdef readonly int label_count
     cdef NewBlock block
@@ -33,15 +33,15 @@ cdef class BlockWriter:
         free(self.made_index)
 
     def add(self, Entries entries not None):
-        """Add entries, in order of fingerprints across all calls; return the bytes of blocks that are now complete."""
+        """Add entries, in order of fingerprints across all calls; return the bytes of blocks now complete."""
         if entries.label_count != self.label_count:
-            raise ValueError("the entries must have the labels of this writer")
+            raise ValueError("the entries must have as many labels as this writer")
         with nogil:
             self.add_entries(entries)
         return self.take_complete_blocks()
 
     def finish(self):
-        """Return the bytes of the last block, or b"" if every block was returned before."""
+        """Make the last block of the entries that are left, and return its bytes; b"" if none are left."""
         if self.block.count:
             self.end_block()
         return self.take_complete_blocks()
@@ -125,7 +125,7 @@ cdef class BlockWriter:
 
 
 cdef inline void add_total(uint64_t *total, uint64_t count) noexcept nogil:
-    """Add a count to a total; the sum is limited to what a model file can store, since counts may be forged."""
+    """Add a count to a total, but not beyond 2^62: forged counts must not make the total overflow."""
     total[0] = min(total[0] + count, <uint64_t>1 << 62)
 
 

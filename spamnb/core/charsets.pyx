@@ -123,7 +123,7 @@ cdef int fill_codecs() except -1:
 
 
 cdef int kind_of(str name) except -1:
-    """Return the kinds of the codec with this name, as flags such as IS_MULTI_BYTE."""
+    """Return the flags of the codec with this name, such as IS_MULTI_BYTE."""
     if name in MULTI_BYTE:
         return IS_MULTI_BYTE
     if name.startswith(("utf_16", "utf_32")):
@@ -135,17 +135,17 @@ fill_codecs()
 
 
 cdef inline str codec_name(int codec):
-    """Return Python's name of a codec; "" if the codec is GUESSED."""
+    """Return Python's name of the codec with this number; "" for GUESSED."""
     return CODECS[codec] if codec else ""
 
 
 cdef inline bint is_codec(int codec, int kinds) noexcept nogil:
-    """Return whether a codec belongs to at least one of these kinds (flags such as IS_TWO_BYTES)."""
+    """Return whether a codec has at least one of the flags `kinds`, such as IS_TWO_BYTES."""
     return CODEC_KINDS[codec] & kinds != 0
 
 
 cdef int codec_of(Text declared) noexcept nogil:
-    """Return the number of the codec for a charset's name; GUESSED if the name is unknown."""
+    """Return the number of the codec for the charset name `declared`; GUESSED if the name is unknown."""
     cdef Byte[MAX_CHARSET_NAME] letters
     cdef Size at, size = 0
     cdef int byte, number
@@ -165,7 +165,7 @@ cdef int codec_of(Text declared) noexcept nogil:
 
 
 cdef int names_in(Text data, int *names) noexcept nogil:
-    """Write to `names` the codecs of charsets named in a text (charset=…, encoding="…", =?…?); return how many."""
+    """Write to `names` the codecs of all charsets that a text names (as in `charset=…`); return how many."""
     cdef Size at = find_byte(data, EQUALS, 0), next, start
     cdef int count = 0
     cdef Text name
@@ -185,7 +185,7 @@ cdef int names_in(Text data, int *names) noexcept nogil:
 # UTF-8
 
 cdef Size utf8_size(Text text, Size at) noexcept nogil:
-    """Return the size of the UTF-8 character at an offset; 0 if its end is missing; if invalid, -(bytes to skip)."""
+    """Return the size of the UTF-8 character at `at`; 0 if it is cut off; -n if n bytes are invalid."""
     cdef int first = byte_at(text, at), byte, least = 0x80, most = 0xBF
     cdef Size k, size
     if first < 0x80:
@@ -212,7 +212,7 @@ cdef Size utf8_size(Text text, Size at) noexcept nogil:
 
 
 cdef Size end_of_utf8(Text text, Size at) noexcept nogil:
-    """Return the offset of the first byte, from `at` on, that is not valid UTF-8; the text's size if all is valid."""
+    """Return the offset where the valid UTF-8 that starts at `at` ends: the text's size if all is valid."""
     cdef Size size = 1
     while size > 0:
         at = end_of_plain_utf8(text, at)
@@ -255,7 +255,7 @@ cdef int mended_utf8(Arena *arena, Text data, Text *result) except -1 nogil:
 # Decoding
 
 cdef int decode_with_codec(Arena *arena, Text data, int codec, Text *result) except -1 nogil:
-    """Set `result` to `data`, decoded with a codec; bytes that stand for no character become U+FFFD."""
+    """Decode `data` into `result` with a codec; bytes that stand for no character become U+FFFD."""
     cdef Forms *table
     cdef Byte *to
     result[0] = data
@@ -277,7 +277,7 @@ cdef int decode_with_codec(Arena *arena, Text data, int codec, Text *result) exc
 
 
 cdef int make_forms(int codec) except -1 with gil:
-    """Make and store the decoding table of a charset with one byte per character, if it is not stored already."""
+    """Make and store the decoding table of a one-byte charset, unless another thread has done so."""
     cdef str characters = bytes(range(256)).decode(CODECS[codec], "replace")
     cdef Forms *made
     cdef bytes form
@@ -295,7 +295,7 @@ cdef int make_forms(int codec) except -1 with gil:
 
 
 cdef int decode_with_python(Arena *arena, Text data, int codec, Text *result) except -1 with gil:
-    """Set `result` to `data`, decoded with one of Python's codecs."""
+    """Decode `data` into `result` with one of Python's codecs."""
     cdef str name = CODECS[codec], text
     cdef bytes coded = bytes_of(data)
     if codec == UTF_7:
@@ -317,7 +317,7 @@ cdef int declared_codec(str declared) except -1:
 
 
 def codec(str declared not None):
-    """Return Python's name of the codec for a charset's name; "" if the charset is unknown."""
+    """Return Python's name of the codec for the charset name `declared`; "" if the name is unknown."""
     return codec_name(declared_codec(declared))
 
 

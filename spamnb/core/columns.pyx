@@ -28,7 +28,7 @@ cdef class Column:
 
 
 cdef Column new_column(Size size):
-    """Return an array of `size` bytes, whose content is undefined."""
+    """Return an array of `size` bytes with undefined content."""
     cdef Column column = Column()
     column.at, column.size = memory_of(NULL, max(size, <Size>1)), size
     return column
@@ -42,7 +42,7 @@ cdef Column cut_to(Column column, Size size):
 
 
 cdef void *grown(void *items, Size *room, Size needed, Size item_size) except NULL nogil:
-    """Replace an array by a larger copy, for `needed` or more items, and return this; set `room` to its size in items."""
+    """Enlarge an array for at least `needed` items, and return it; set `room` to how many items now fit."""
     cdef Size larger = max(needed, max(2 * room[0], <Size>FIRST_ITEMS))
     items = memory_of(items, larger * item_size)
     room[0] = larger
@@ -102,7 +102,7 @@ cdef void *zeros_of(Size size) except NULL nogil:
 
 
 def trim_memory():
-    """Give unused memory back to the system; after many batches, a third of all memory is unused."""
+    """Give freed memory back to the system; after many batches, this is a third of all memory."""
     with nogil:
         spamnb_trim()
 
@@ -110,7 +110,7 @@ def trim_memory():
 # Sorting
 
 cdef void count_digits(const uint64_t *keys, Size stride, Size *starts, Size count, int shift) noexcept nogil:
-    """Write to `starts` where the keys with each digit will begin; a digit is DIGIT_BITS bits, from bit `shift` on."""
+    """Set `starts[d]` to how many keys have a digit (DIGIT_BITS bits from bit `shift` on) that is below d."""
     cdef Size n, digit, size, total = 0
     memset(starts, 0, DIGITS * sizeof(Size))
     for n in range(count):
@@ -122,7 +122,7 @@ cdef void count_digits(const uint64_t *keys, Size stride, Size *starts, Size cou
 
 
 cdef void sort_by_digit(const uint64_t *keys, uint64_t *sorted, Size count, int shift) noexcept nogil:
-    """Write keys to `sorted`, ordered by one digit (DIGIT_BITS bits, from bit `shift` on); the sort is stable."""
+    """Sort keys stably by one digit (DIGIT_BITS bits from bit `shift` on); write the result to `sorted`."""
     cdef Size[DIGITS] starts
     cdef Size n, digit
     count_digits(keys, 1, starts, count, shift)
@@ -135,7 +135,7 @@ cdef void sort_by_digit(const uint64_t *keys, uint64_t *sorted, Size count, int 
 cdef void sort_places(
     const uint64_t *values, Size stride, const uint64_t *order, uint64_t *sorted, Size count, int shift
 ) noexcept nogil:
-    """Write the indices in `order` to `sorted`, ordered by one digit of their values; the sort is stable."""
+    """Sort the indices in `order` stably by one digit of their values; write the result to `sorted`."""
     cdef Size[DIGITS] starts
     cdef Size n, digit
     count_digits(values, stride, starts, count, shift)
@@ -162,7 +162,7 @@ cdef bint finish_sorting(uint64_t *keys, Size count) noexcept nogil:
 cdef bint make_places(
     const uint64_t *values, Size stride, uint64_t *keys, uint64_t places, Size count
 ) noexcept nogil:
-    """Replace sorted keys by the indices in their lowest bits; return False if this does not sort the values."""
+    """Replace each key by the index in its lowest bits; return False if this is not the values' order."""
     cdef Size n
     cdef uint64_t place = 0, last_place = 0, last_key = 0
     for n in range(count):
@@ -176,8 +176,8 @@ cdef bint make_places(
 cdef uint64_t *order_of(const uint64_t *values, Size stride, Size count) except NULL nogil:
     """Return the indices of values, in ascending order of the values; the caller must free the array.
 
-    The values are `stride` numbers apart. What is sorted are copies, whose lowest bits are replaced by the indices.
-    Sorting by the two highest digits, which are random, leaves little to do.
+    The values are `stride` numbers apart. Copies are sorted, with each value's index in its lowest bits.
+    Fingerprints are random: after sorting by the two highest digits, little is left to do.
     """
     cdef uint64_t *keys = <uint64_t *>memory_of(NULL, 2 * count * sizeof(uint64_t) + 1)
     cdef uint64_t *spare = keys + count
@@ -204,7 +204,7 @@ cdef uint64_t *order_of(const uint64_t *values, Size stride, Size count) except 
 # numpy arrays. Typed memoryviews of Cython would do, but then the core takes 4 ms longer to load.
 
 cdef class Numbers:
-    """Access to the memory of a contiguous array of numbers, `width` bytes each; valid while this object exists."""
+    """The memory `at` of an array: `count` numbers of `width` bytes; valid while this object exists."""
 
     cdef Py_buffer view
     cdef void *at

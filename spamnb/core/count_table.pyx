@@ -134,7 +134,7 @@ cdef class CountTable(Counts):
             room *= 2
         if room > MAX_ROOM:
             with gil:
-                raise OverflowError("too many tokens for one table; count less mail in it")
+                raise OverflowError("too many tokens for one table; add less mail to it")
         records = <uint64_t *>zeros_of(room * self.record_bytes())
         if self.used:
             memcpy(records, self.records, self.used * self.record_bytes())
@@ -169,7 +169,7 @@ cdef class CountTable(Counts):
         return 0
 
     cdef Size new_entry(self, uint64_t key, Size slot, const Byte *text, Size size, int day) except -1 nogil:
-        """Add an entry with this text in a free slot, all counts 0; return its number. Call `make_entry_room` first."""
+        """Add an entry in a free slot, with counts of 0; return its number. Call `make_entry_room` first."""
         cdef Size entry = self.used
         if self.has_texts:
             if self.letter_room - self.letter_count < size:
@@ -187,7 +187,7 @@ cdef class CountTable(Counts):
         return entry
 
     cdef Size entry_or_new(self, uint64_t key, const Byte *text, Size size, int day) except -1 nogil:
-        """Return the number of the entry with this key; if there is none, add one with this text."""
+        """Return the number of the entry with this key; if there is none, add one with this text and day."""
         cdef Size slot, entry
         self.make_entry_room(1)
         slot = self.slot_of_key(key)
@@ -215,10 +215,10 @@ cdef class CountTable(Counts):
         return 0
 
     cdef void find_entries(self, const uint64_t *keys, Size count, Size *entries) noexcept nogil:
-        """Write to `entries` the entry number of each key, NOWHERE for an unknown key; `count`: at most AT_ONCE.
+        """Write to `entries` the entry number of each key, NOWHERE for a missing key; at most AT_ONCE keys.
 
-        The loops are short, so that a core runs several rounds at once and cache misses overlap. Afterwards the
-        records are in the cache.
+        The loops are short, so that the processor runs several rounds at once, and cache misses overlap.
+        When the function returns, the records are in the cache.
         """
         cdef uint32_t[AT_ONCE] slots
         cdef uint32_t hash, slot, entry_bits = (<uint32_t>1 << self.slot_bits) - 1
@@ -256,7 +256,7 @@ cdef class CountTable(Counts):
         return 0
 
     cdef const int32_t *places_of(self, MessageRows rows, Size message) noexcept nogil:
-        """Return the numbers that a message's entries have in this table, if `rows` stores them; otherwise NULL."""
+        """Return the entry numbers in this table of a message's tokens and pairs; NULL if `rows` has none."""
         cdef Size start = rows.it.starts[message]
         if rows.places is NULL or (rows.it.starts[message + 1] > start and rows.places[start] < 0):
             return NULL
@@ -288,7 +288,7 @@ cdef class CountTable(Counts):
 
     @property
     def numbers(self):
-        """A dict: the name of each numeric feature that any message has → a list with [n, Σx, Σx²] for each label."""
+        """A dict: name of a numeric feature that any message has → list of [n, Σx, Σx²] for each label."""
         cdef dict found = {}
         cdef NumberSums *sums = self.sums
         for name in NUMBERS:
@@ -303,7 +303,7 @@ cdef class CountTable(Counts):
 
     @property
     def size(self):
-        """Bytes of memory in use."""
+        """How many bytes of memory the table uses."""
         cdef Size of_entry = (self.stride + self.has_texts) * sizeof(uint64_t) + 2 * sizeof(uint16_t)
         return (self.used * of_entry + 2 * self.room * sizeof(uint32_t) + self.letter_count
                 + (self.gram_bytes() if self.grams is not NULL else 0))
@@ -320,9 +320,9 @@ cdef class CountTable(Counts):
     # Changes
 
     def add(self, MessageRows rows not None, messages, label_indices, int day, int sign=1):
-        """Add the messages of `rows` with these numbers, each to the counts of its label; with sign -1, subtract them.
+        """Add `messages` (their numbers in `rows`) to the counts of their labels; `sign` -1: subtract them.
 
-        With sign 0, add their tokens and pairs with counts of 0. If `rows.keeps_places`, `rows` gets entry numbers.
+        `sign` 0: add entries with counts of 0. If `rows.keeps_places`, store the entry numbers in `rows`.
         """
         cdef Numbers wanted = Numbers(messages, sizeof(int64_t)), labels = Numbers(label_indices, sizeof(int64_t))
         cdef const int64_t *message = <const int64_t *>wanted.at
@@ -348,7 +348,7 @@ cdef class CountTable(Counts):
 
     def add_lesson(self, bytes fingerprints not None, bytes occurrences not None, bytes texts not None,
                    bytes pairs not None, bytes grams not None, list steps not None, int day):
-        """Apply one message of the journal (see `lesson_of`) to the counts of entries, but not to the totals."""
+        """Apply a journal record (see `lesson_of`) to counts of tokens, pairs and grams, not to totals."""
         cdef Lesson lesson
         set_lesson(&lesson, fingerprints, occurrences, texts, pairs, grams, steps, day, self.label_count)
         self.start_change()
@@ -380,7 +380,7 @@ cdef class CountTable(Counts):
             self.is_busy = False
 
     def add_messages(self, list messages not None):
-        """Add to the number of messages of each label; other calls add the words of these messages."""
+        """Add `messages[k]` to the number of messages of each label k; `add_word` adds their words."""
         cdef Size k
         if len(messages) != self.label_count:
             raise ValueError("each label needs a count")
@@ -388,7 +388,7 @@ cdef class CountTable(Counts):
             self.message_totals[k] += messages[k]
 
     def set_totals(self, list messages not None, totals not None, GramSums grams not None):
-        """Set totals and gram counters to a model's, if this table has only some of the model's entries."""
+        """Set totals and gram counters to a model's; the table may have only some of the model's entries."""
         cdef Size k
         for k in range(self.label_count):
             self.message_totals[k] = messages[k]
@@ -415,7 +415,7 @@ cdef class CountTable(Counts):
         return 0
 
     def clear_entries(self):
-        """Remove tokens, word pairs and their totals, to free memory; messages, numeric features and grams stay."""
+        """Remove tokens, word pairs and their totals; keep counts of messages, numeric features and grams."""
         self.start_change()
         self.free_entries()
         self.highest = 0
@@ -434,7 +434,7 @@ cdef class CountTable(Counts):
         return table
 
     def copy(self, bint has_counts=True):
-        """Return a copy without texts, in which entries keep their numbers; without `has_counts`, all counts are 0."""
+        """Return a copy without texts; entries keep their numbers. Unless `has_counts`, all counts are 0."""
         cdef CountTable table = CountTable(self.labels, False)
         table.make_entry_room(self.room)
         table.used, table.only_day = self.used, self.only_day
@@ -471,7 +471,7 @@ cdef class CountTable(Counts):
     # For Python
 
     def histogram(self):
-        """Group words by how many messages of each label have them; return a dict: these numbers → how many words."""
+        """Count equally frequent words; return a dict: (messages with a word, by label) → how many words."""
         cdef Size at, k
         cdef Column firsts, sizes
         cdef uint32_t *first

@@ -48,7 +48,7 @@ cdef int count_entries(CountTable table, MessageRows rows, Size message, int lab
 cdef int count_keys(
     CountTable table, MessageRows rows, Size message, int label, int day, int sign, Tally *tally
 ) except -1 nogil:
-    """Add or subtract a message's entries, found by key; write their numbers to `rows.places` if for this table."""
+    """Add or subtract a message's entries, found by key; write their numbers to `rows` if it stores them."""
     cdef Size[COUNTED_AT_ONCE] entries
     cdef Rows *it = &rows.it
     cdef Size start = it.starts[message], end = it.starts[message + 1], size, n, slot
@@ -75,7 +75,7 @@ cdef int count_keys(
 
 
 cdef Size new_entry_of(CountTable table, const Rows *it, Size at, Size slot, int day) except -1 nogil:
-    """Add entry number `at` of `it`, with its text, in a free slot of the table; return the number of the new entry."""
+    """Add entry `at` of the rows `it` to `table`, in the free slot `slot`; return its number in the table."""
     cdef Size text = 0, size = 0
     if it.ends is not NULL:
         text = it.ends[at - 1] if at else 0
@@ -86,7 +86,7 @@ cdef Size new_entry_of(CountTable table, const Rows *it, Size at, Size slot, int
 cdef void count_places(
     CountTable table, const Rows *it, const int32_t *places, Size message, int label, int day, int sign, Tally *tally
 ) noexcept nogil:
-    """Add or subtract a message's entries, whose numbers in the table (`places`) are already known."""
+    """Add or subtract a message's tokens and pairs; `places`: their entry numbers in the table."""
     cdef Size n, start = it.starts[message], count = it.starts[message + 1] - start
     cdef bint is_later = sign > 0 and table.only_day < 0
     for n in range(count):
@@ -100,7 +100,7 @@ cdef void count_places(
 cdef inline void count_entry(
     CountTable table, Size entry, int label, int32_t times, int sign, Tally *tally
 ) noexcept nogil:
-    """Add to the counts of an entry, or subtract; note in `tally` how the totals change. Almost free of branches."""
+    """Add a message to the counts of an entry, or subtract it; add to `tally` how the totals change."""
     cdef int labels = table.label_count
     cdef int32_t *row = table.row_of(entry)
     cdef int64_t before, after, occurrences, is_new, is_word
@@ -108,11 +108,11 @@ cdef inline void count_entry(
         before, occurrences = row[0] + row[1], row[2] + row[3]
     else:
         before, occurrences = sum_of(row, labels), sum_of(row + labels, labels)
-    after = before + sign
+    after = before + sign  # from here on, almost no branches, for speed
     is_word = occurrences + sign * times > 0
     if (before > 0) & (after > 0) & (is_word != (occurrences > 0)):
         move_entry(table, row, occurrences > 0)  # a pair has the fingerprint of a word
-    is_word |= (after <= 0) & (occurrences > 0)  # an entry that is removed is of the kind that it was
+    is_word |= (after <= 0) & (occurrences > 0)  # the last message of a word is removed: totals of words change
     row[label] += sign
     row[labels + label] += sign * times
     is_new = (after > 0) - (before > 0)
@@ -201,7 +201,7 @@ cdef int set_lesson(
     Lesson *lesson, bytes fingerprints, bytes occurrences, bytes texts, bytes pairs, bytes grams, list steps, int day,
     int label_count
 ) except -1:
-    """Fill a lesson (a message of the journal); `steps`: pairs of a label's index and 1 (add) or -1 (subtract)."""
+    """Fill `lesson` (a journal record); `steps`: pairs of a label's index and 1 (add) or -1 (subtract)."""
     if len(steps) > MAX_STEPS_OF_LESSON or not 0 <= day <= MAX_DAY:
         raise ValueError("a lesson can have at most 2 steps, and its day must be from 0 to 65535")
     lesson.words, lesson.pairs, lesson.grams = text_of(fingerprints), text_of(pairs), text_of(grams)
@@ -216,7 +216,7 @@ cdef int set_lesson(
 
 
 cdef int check_lesson(Lesson *lesson) except -1:
-    """Raise ValueError if the parts of a lesson (a message of the journal) do not fit together."""
+    """Raise ValueError if the fields of a lesson (a journal record) do not fit together."""
     cdef Size words = lesson.words.size // 8, n
     if lesson.words.size % 8 or lesson.pairs.size % 8 or lesson.grams.size % 4 or lesson.occurrences.size != 2 * words:
         raise ValueError("each token of a lesson needs a number of occurrences")
@@ -224,12 +224,12 @@ cdef int check_lesson(Lesson *lesson) except -1:
         raise ValueError("each token of a lesson needs a text")
     for n in range(lesson.grams.size // 4):
         if four_at(lesson.grams.at + 4 * n) >= COUNTERS:
-            raise ValueError("a gram has a number above the highest one")
+            raise ValueError("a gram counter of a lesson has a number above the highest one")
     return 0
 
 
 cdef int count_lesson(CountTable table, Lesson *lesson) except -1 nogil:
-    """Apply a lesson (a message of the journal) to the counts of all its words, word pairs and grams in a table."""
+    """Apply a lesson (a journal record) to a table: change the counts of its words, word pairs and grams."""
     cdef Size n, end, text = 0
     cdef const Byte *letters = lesson.texts.at
     cdef Text empty = nothing()
@@ -249,7 +249,7 @@ cdef int count_lesson(CountTable table, Lesson *lesson) except -1 nogil:
 
 
 cdef int change_row(CountTable table, Lesson *lesson, uint64_t key, Text text, int32_t times) except -1 nogil:
-    """Apply a lesson (a message of the journal) to the counts of one word, or of one word pair (then `times` is 0)."""
+    """Apply a lesson (a journal record) to the counts of one word, or of one word pair (`times`: 0)."""
     cdef Size entry = table.entry_or_new(key, text.at, text.size, lesson.day)
     cdef int32_t *row = table.row_of(entry)
     cdef int step
@@ -264,7 +264,7 @@ cdef int change_row(CountTable table, Lesson *lesson, uint64_t key, Text text, i
 # Histogram: how many words have the same counts
 
 cdef inline Size hash_of_row(const int32_t *row, int labels, int bits) noexcept nogil:
-    """Return a hash of a word's counts of messages by label."""
+    """Return a hash, `bits` bits long, of a word's counts of messages by label."""
     cdef uint64_t hash = 0
     cdef int k
     for k in range(labels):
@@ -274,9 +274,9 @@ cdef inline Size hash_of_row(const int32_t *row, int labels, int bits) noexcept 
 
 
 cdef Size count_kinds(CountTable table, uint32_t *firsts, int64_t *sizes, int bits) noexcept nogil:
-    """Group words by equal counts of messages; write to `firsts` a word's number + 1 per group, to `sizes` its size.
+    """Group words with equal counts of messages; return the number of groups, or NOWHERE if they do not fit.
 
-    Both arrays have 2^bits slots. Return the number of groups; NOWHERE if there are more groups than slots.
+    Fewer than half of 2^`bits` slots may be used: `firsts` gets a word's number + 1, `sizes` a group's size.
     """
     cdef Size n, k, at, labels = table.label_count, kinds = 0, last = (<Size>1 << bits) - 1
     cdef const int32_t *row

@@ -19,17 +19,17 @@ cdef class Counts:
     cdef readonly int label_count
 
     cdef int find(self, const uint64_t *keys, Size count, int64_t *rows) except -1 nogil:
-        """Write the counts of each fingerprint to `rows`: its messages in each label, then its occurrences in each."""
+        """Write the counts of each fingerprint to `rows`: messages by label, then occurrences by label."""
         memset(rows, 0, count * 2 * self.label_count * sizeof(int64_t))
         return 0
 
     cdef int find_grams(self, const uint32_t *counters, Size count, int64_t *rows) except -1 nogil:
-        """Write to `rows`, for each of these gram counters, the number of messages of each label."""
+        """Write the counts of each gram counter to `rows`: how many messages of each label have its grams."""
         memset(rows, 0, count * self.label_count * sizeof(int64_t))
         return 0
 
     def lookup(self, fingerprints):
-        """Return a dict: fingerprint → tuple of its counts, only for fingerprints that have a count above 0."""
+        """Return a dict: fingerprint → tuple of its counts; fingerprints with all counts 0 are left out."""
         cdef list wanted = list(fingerprints)
         cdef Size count = len(wanted), n, width = 2 * self.label_count
         cdef uint64_t *keys = <uint64_t *>memory_of(NULL, count * (1 + width) * sizeof(uint64_t) + 1)
@@ -44,7 +44,7 @@ cdef class Counts:
             free(keys)
 
     def lookup_grams(self, counters):
-        """Return a dict: gram counter (its number) → messages of each label, only for counters above 0."""
+        """Return a dict: number of a gram counter → tuple of messages by label; counters at 0 are missing."""
         cdef list wanted = list(counters)
         cdef Size count = len(wanted), n, width = self.label_count
         cdef int64_t *rows = <int64_t *>memory_of(NULL, count * (width * sizeof(int64_t) + sizeof(uint32_t)) + 1)
@@ -60,7 +60,7 @@ cdef class Counts:
 
 
 cdef dict dict_of_rows(list wanted, const int64_t *rows, Size width):
-    """Return a dict: item of `wanted` → its counts in `rows`, only for items that have a count above 0."""
+    """Return a dict: item of `wanted` → tuple of its counts in `rows`; items with only 0 are left out."""
     cdef Size n, k
     cdef dict found = {}
     for n in range(len(wanted)):
@@ -79,7 +79,7 @@ cdef class CountSum(Counts):
 
     def __cinit__(self, Counts one not None, Counts other not None):
         if one.label_count != other.label_count:
-            raise ValueError("both counts must have the same labels")
+            raise ValueError("both counts must have the same number of labels")
         self.one, self.other, self.label_count = one, other, one.label_count
 
     cdef int find(self, const uint64_t *keys, Size count, int64_t *rows) except -1 nogil:

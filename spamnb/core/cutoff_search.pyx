@@ -7,12 +7,12 @@ cdef enum:
 
 
 def fewest_mistakes(scores, others, double highest, double misfiled):
-    """Return the limit of scores that best separates the messages rightly filed under a label from the misfiled ones.
+    """Return the limit (a score) that best separates a label's misfiled messages from its rightly filed ones.
 
-    `scores`: sorted scores of the messages filed under the label. About `misfiled` of these messages really belong to
-    the other label, and probably score like its messages (`others`: their sorted scores). The limit with the fewest
-    mistakes is the best. A mistake is a misfiled message at or below the limit, or a rightly filed message above the
-    limit. The limit is at most `highest`; of equally good limits, the highest is returned.
+    `scores`: sorted scores of the messages filed under the label. About `misfiled` (a number) of these belong
+    to the other label, and probably score as high as that label's messages, whose sorted scores are `others`.
+    The best limit makes the fewest mistakes: misfiled messages at or below it, rightly filed ones above it.
+    The limit is at most `highest`; of equally good limits, the highest is returned.
     """
     cdef Numbers of_label = Numbers(scores, sizeof(double)), of_others = Numbers(others, sizeof(double))
     cdef const double *own = <const double *>of_label.at
@@ -37,7 +37,7 @@ def fewest_mistakes(scores, others, double highest, double misfiled):
 def fitted_logistic(ham, spam):
     """Fit P(spam | score) = 1 / (1 + exp(-slope * score - intercept)) by Newton's method; return slope and intercept.
 
-    `ham`, `spam`: scores. Ham is fitted to a little more than 0, spam to a little less than 1, as Platt proposed.
+    `ham`, `spam`: scores. The target of ham is a little above 0, of spam a little below 1 (Platt scaling).
     """
     cdef Numbers of_ham = Numbers(ham, sizeof(double)), of_spam = Numbers(spam, sizeof(double))
     cdef double slope = 0, intercept = 0, more, other
@@ -61,7 +61,7 @@ def fitted_logistic(ham, spam):
 cdef void add_slopes(
     const double *scores, Size count, double target, double slope, double intercept, double *sums
 ) noexcept nogil:
-    """Add to `sums` (gradient and curvature of the log-likelihood) the terms of `scores`, which have one target."""
+    """Add to `sums` (gradient and curvature of the log-likelihood) the terms of scores with this target."""
     cdef double p, weight
     cdef Size n
     for n in range(count):

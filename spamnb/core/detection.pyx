@@ -1,8 +1,8 @@
 # Finds the charset of bytes from the bytes themselves, where none is declared or it does not fit.
 #
 # In each charset bytes have a cost (letter_costs.pyx). The charset with the lowest cost is taken: naive Bayes, with
-# charsets as labels. One that the message names costs less. At most 512 bytes are read, for each of 29 charsets and
-# their languages.
+# charsets as labels. A charset that the message names costs less. At most 512 bytes are read,
+# for each of 29 charsets and their languages.
 
 cdef enum:
     SAMPLED_PIECE = 256  # bytes
@@ -38,7 +38,7 @@ cdef const char *ONLY_IN_15 = b"\xa4\xa6\xa8\xb4\xb8\xbc\xbd\xbe"
 
 
 cdef int find_charset(Context *context, Text data, int declared, int *why) except -1 nogil:
-    """Find the codec of a text from its bytes, and return it; set `why` to the reason if it is not `declared`."""
+    """Return the codec that fits the bytes `data` best; if it is not `declared`, set `why` to the reason."""
     cdef Arena *arena = context.arena
     cdef int marked = marked_codec(data, why)
     cdef Text sample
@@ -74,7 +74,7 @@ cdef int find_charset(Context *context, Text data, int declared, int *why) excep
 
 
 cdef int marked_codec(Text data, int *why) noexcept nogil:
-    """Return the codec shown by a byte order mark, escapes of ISO-2022 or zeros of UTF-16; otherwise GUESSED."""
+    """Return the codec if a byte order mark, ISO-2022 escapes or zero bytes show it, otherwise GUESSED."""
     cdef Text zeros = piece(data, 0, MAX_SAMPLE)
     cdef Size at, big = 0, little = 0
     why[0] = HAS_BYTE_ORDER_MARK
@@ -105,7 +105,7 @@ cdef int marked_codec(Text data, int *why) noexcept nogil:
 
 
 cdef bint has_only_marks(Text text) noexcept nogil:
-    """Return whether all bytes above 0x7f are punctuation marks with the same code in all Windows charsets."""
+    """Return whether bytes above 0x7f are only marks, such as quotes, that all Windows charsets share."""
     cdef Size at = first_high(text, 0)
     while at < text.size:
         if not is_one_of(byte_at(text, at), PLAIN_MARKS):
@@ -124,7 +124,7 @@ cdef bint has_any_of(Text text, const char *letters) noexcept nogil:
 
 
 cdef int without_tags(Arena *arena, Text data, Text *result) except -1 nogil:
-    """Set `result` to a text without its HTML tags, because the letters in tags say nothing about the language."""
+    """Set `result` to a text without its HTML tags, whose letters say nothing about the language."""
     cdef Size at = find_byte(data, 60, 0), end
     cdef Text tag
     cdef Writer to
@@ -141,7 +141,7 @@ cdef int without_tags(Arena *arena, Text data, Text *result) except -1 nogil:
 
 
 cdef int take_sample(Arena *arena, Text data, Text *result) except -1 nogil:
-    """Set `result` to the first words that are not all ASCII, with the words next to them; the rest may be English."""
+    """Set `result` to a sample of `data`: the first words that are not all ASCII, and their neighbours."""
     cdef Writer pieces, near
     cdef Size at = 0
     cdef Text part, word, before = nothing()
@@ -169,7 +169,7 @@ cdef int take_sample(Arena *arena, Text data, Text *result) except -1 nogil:
 
 
 cdef bint is_nearly_utf8(Text sample) noexcept nogil:
-    """Return whether a sample is UTF-8; one of its characters may be wrong for each FEW_WRONG that are right."""
+    """Return whether a sample has non-ASCII UTF-8: FEW_WRONG or more valid characters per invalid one."""
     cdef Size at = 0, size, wrong = 0, right = 0
     while at < sample.size:
         size = utf8_size(sample, at)
@@ -186,7 +186,7 @@ cdef bint is_nearly_utf8(Text sample) noexcept nogil:
 
 
 cdef int fits(Arena *arena, Text data, int codec) except -1 nogil:
-    """Return whether a codec has characters for nearly all bytes of a text."""
+    """Return whether a codec fits: few of the non-ASCII characters that it finds are controls or U+FFFD."""
     cdef Size at = 0, strange = 0, others = 0
     cdef Text text
     cdef Char char
@@ -199,7 +199,7 @@ cdef int fits(Arena *arena, Text data, int codec) except -1 nogil:
 
 
 cdef int cheapest_codec(Context *context, Text sample, int declared, Text data, int *why) except -1 nogil:
-    """Return the codec in which a sample costs least; set `why` to the reason if this is not the `declared` codec."""
+    """Return the codec in which a sample of `data` is most probable; if it is not `declared`, set `why`."""
     cdef Arena *arena = context.arena
     cdef LetterTables *known = tables()
     cdef Candidate *candidate = candidate_of(declared)
@@ -256,7 +256,7 @@ cdef int cheapest_codec(Context *context, Text sample, int declared, Text data, 
 
 
 cdef bint may_be_double(Text sample) noexcept nogil:
-    """Return whether a sample may have two-byte characters; only then their codecs are loaded, which takes 1 ms."""
+    """Return whether a sample may have two-byte characters; if not, loading their codecs (1 ms) is saved."""
     cdef Size pairs = 0, wrong = 0, at  # pairs of bytes, and those that are no character
     cdef bint is_lead = False
     cdef int byte

@@ -10,13 +10,13 @@ cdef enum:
 
 
 cdef void start_context(Context *context, Arena *arena, Text data) noexcept nogil:
-    """Prepare to decode the texts of a message, whose bytes are `data`."""
+    """Prepare `context` for decoding the texts of the message with the raw bytes `data`."""
     context.arena, context.data = arena, data
     context.finds_left, context.name_count = MAX_FOUND, NOWHERE
 
 
 cdef int read_text(Context *context, Text body, int encoding, Text charset, Decoding *result) except -1 nogil:
-    """Decode the body of one part of a message to `result`, given the body's declared encoding and charset."""
+    """Decode the body of a message part into `result`; `encoding`, `charset`: what its headers declare."""
     decode_transfer(context.arena, body, encoding, True, &result.how)
     return text_and_charset(
         context, result.how.data, codec_of(charset), &result.text, &result.codec, &result.why_charset
@@ -24,7 +24,7 @@ cdef int read_text(Context *context, Text body, int encoding, Text charset, Deco
 
 
 cdef int decode(Context *context, Text data, int declared, Text *result) except -1 nogil:
-    """Decode bytes to `result`, with the `declared` codec if it fits, otherwise with one found from the bytes."""
+    """Decode bytes into `result` by the codec `declared`; if it does not fit, by one found from the bytes."""
     cdef int codec = 0, why = 0
     return text_and_charset(context, data, declared, result, &codec, &why)
 
@@ -32,7 +32,7 @@ cdef int decode(Context *context, Text data, int declared, Text *result) except 
 cdef int text_and_charset(
     Context *context, Text data, int declared, Text *result, int *codec, int *why
 ) except -1 nogil:
-    """Decode bytes to `result`; set `codec` to the codec used, and `why` to the reason if this is not `declared`."""
+    """Decode bytes into `result`; set `codec` to the codec used, and `why` if this is not `declared`."""
     cdef bint is_done = False
     codec[0] = charset_of(context, data, declared, why, &is_done)
     result[0] = data
@@ -40,7 +40,7 @@ cdef int text_and_charset(
 
 
 cdef int charset_of(Context *context, Text data, int declared, int *why, bint *is_done) except -1 nogil:
-    """Return the codec of bytes; if it is not `declared`, set `why`; set `is_done` if the bytes are UTF-8 already."""
+    """Return the codec of bytes; set `why` if it is not `declared`, `is_done` if they are UTF-8 already."""
     why[0], is_done[0] = AS_DECLARED, False
     declared = usable_codec(declared)
     if is_ascii(data):
@@ -58,12 +58,12 @@ cdef int charset_of(Context *context, Text data, int declared, int *why, bint *i
 
 
 cdef inline int usable_codec(int codec) noexcept nogil:
-    """Return a declared codec; GUESSED if that is ASCII or unknown, and so says nothing about bytes above 0x7f."""
+    """Return `codec`, or GUESSED for ASCII or an unknown codec: they say nothing about bytes above 0x7f."""
     return GUESSED if codec == ASCII or codec < 0 else codec
 
 
 cdef int readable_fields(Context *context, Field *fields, Size count, int codec) except -1 nogil:
-    """Set the readable values of header fields; bytes above 0x7f are probably in `codec`, as in the body."""
+    """Decode header fields: `raw` to `value`. Bytes above 0x7f are probably in `codec`, as in the body."""
     cdef Writer raw
     cdef Size which, with_raw = 0
     cdef int why = 0
@@ -84,9 +84,9 @@ cdef int readable_fields(Context *context, Field *fields, Size count, int codec)
 
 
 cdef int readable_value(Context *context, Text raw, int codec, Text *result) except -1 nogil:
-    """Set `result` to the raw value of a header, with each encoded word `=?charset?B or Q?text?=` decoded.
+    """Decode the value `raw` of a header into `result`, with its encoded words (`=?charset?B or Q?text?=`).
 
-    Neighbouring words of one charset are decoded together, since many senders split a character between two words.
+    Neighbouring encoded words in one charset are decoded together, as senders split characters between words.
     """
     cdef Writer to, words  # words: bytes of encoded words, to be decoded together
     cdef Text between, decoded
@@ -133,7 +133,7 @@ cdef int readable_value(Context *context, Text raw, int codec, Text *result) exc
 
 
 cdef int put_decoded(Context *context, Writer *to, Text data, int codec) except -1 nogil:
-    """Decode bytes, which are probably in this codec, and append the text to `to`."""
+    """Decode bytes that are probably in `codec`, and append the text to `to`."""
     cdef Text text
     if data.size:
         decode(context, data, codec, &text)
@@ -167,7 +167,7 @@ cdef tuple WHY_CHARSET = (
 
 
 cdef tuple encoding_and_reason(DecodedBody *body):
-    """Return the name of a body's transfer encoding, and why this is not the declared one ("" if it is)."""
+    """Return the name of a body's transfer encoding, and why it is not the declared one ("" if it is)."""
     name = ENCODINGS[body.encoding]
     if body.other_encoding >= 0:
         name += f" and {ENCODINGS[body.other_encoding]}"
@@ -175,7 +175,7 @@ cdef tuple encoding_and_reason(DecodedBody *body):
 
 
 cdef class MessageContext(Memory):
-    """The message that texts are from, as it may name their charsets. Without `data`, MAX_FOUND is no limit."""
+    """The message that texts are from; it may name their charsets. Without `data`, MAX_FOUND is ignored."""
 
     cdef Context context
     cdef bytes data
@@ -188,7 +188,7 @@ cdef class MessageContext(Memory):
 
 
 def found_text(bytes data not None, str declared="", MessageContext message=None):
-    """Return the text of bytes, Python's name of their charset, and why this is not the declared one ("" if it is)."""
+    """Decode bytes; return text, Python's name of the charset, and why it is not `declared` ("" if it is)."""
     cdef int codec = declared_codec(declared), why = 0
     cdef Text text = text_of(data), result
     message = message or MessageContext()
@@ -199,7 +199,7 @@ def found_text(bytes data not None, str declared="", MessageContext message=None
 
 
 def decode_transfer_encoding(bytes data not None, str declared="", bint is_text=True):
-    """Return a body decoded, the name of its transfer encoding, and why this is not the declared one ("" if it is)."""
+    """Decode a body; return bytes, the encoding's name, and why this is not `declared` ("" if it is)."""
     cdef Memory memory = Memory()
     cdef int encoding = BASE64 if declared == "base64" else QUOTED if declared == "quoted" else AS_IT_IS
     cdef Text body = text_of(data)
@@ -210,7 +210,7 @@ def decode_transfer_encoding(bytes data not None, str declared="", bint is_text=
 
 
 def readable(str value not None, str charset=""):
-    """Return the value of a header as a person would see it, given its raw value with one character per byte."""
+    """Return a header's value as mail programs show it; `value`: raw, with one character for each byte."""
     cdef bytes raw = value.encode("latin-1")
     cdef Text text = text_of(raw), result
     cdef int codec = declared_codec(charset)

@@ -33,7 +33,7 @@ cdef struct EntryBlock:  # a block that was read: pointers to its columns
 
 
 cdef inline Size block_size(Size count, Size words, Size width, Size text_size, Size labels) noexcept nogil:
-    """Return the size in bytes of a block: it has `count` entries, of which `words` are words; `width`: of a count."""
+    """Return how many bytes a block has: `count` entries (`words` of them words), counts of `width` bytes."""
     return BLOCK_HEADER + count * (8 + labels * width + 2) + words * (labels * width + 4) + text_size
 
 
@@ -44,7 +44,7 @@ cdef inline Size max_block_size(int labels) noexcept nogil:
 # Reading
 
 cdef bint open_block(EntryBlock *block, const Byte *at, Size size, int labels) noexcept nogil:
-    """Find the columns of a block; return False if they do not have the size of the block, or are not in order."""
+    """Set `block` to the columns in the `size` bytes at `at`; return False if these are not a valid block."""
     if size < BLOCK_HEADER:
         return False
     block.count, block.width, block.words, block.labels = at[0], at[1], number_at(at + 2, 2), labels
@@ -69,7 +69,7 @@ cdef bint open_block(EntryBlock *block, const Byte *at, Size size, int labels) n
 
 
 cdef bint is_in_order(const EntryBlock *block) noexcept nogil:
-    """Return whether the fingerprints of a block rise, and its texts follow each other without gaps, up to the end."""
+    """Return whether a block's fingerprints rise, and its texts, one after the other, fill their column."""
     cdef uint64_t key, last = block_key(block, 0)
     cdef int n, end = 0, next
     cdef bint fits = True
@@ -93,7 +93,7 @@ cdef inline bint is_word(const EntryBlock *block, int entry) noexcept nogil:
 
 
 cdef inline int word_number(const EntryBlock *block, int entry) noexcept nogil:
-    """Return the number of an entry among the words of its block: how many words come before it."""
+    """Return how many words come before a word in its block: its index in the columns for words."""
     return count_bits(block.mask & ((<uint64_t>1 << entry) - 1))
 
 
@@ -128,7 +128,7 @@ cdef inline void read_row(const EntryBlock *block, int entry, int64_t *row) noex
 
 
 cdef inline Text block_text(const EntryBlock *block, int entry) noexcept nogil:
-    """Return the text of an entry: of a word its text, of a pair an empty text."""
+    """Return the text of an entry if it is a word; for a pair, whose text is not stored, an empty text."""
     cdef Text text = nothing()
     cdef int word, start
     if is_word(block, entry):
@@ -143,7 +143,7 @@ cdef inline int last_day_at(const EntryBlock *block, int entry) noexcept nogil:
 
 
 cdef inline int first_day_at(const EntryBlock *block, int entry) noexcept nogil:
-    """Return the first day on which a word was seen. For a pair, return the last day, as the first is not stored."""
+    """Return the first day on which a word was seen; for a pair, the last day, as the first is not stored."""
     if is_word(block, entry):
         return number_at(block.first_days + 2 * word_number(block, entry), 2)
     return last_day_at(block, entry)
@@ -190,7 +190,7 @@ cdef struct NewBlock:  # entries of a block that is being made, as columns
 
 
 cdef Size write_block(const NewBlock *block, Byte *to) noexcept nogil:
-    """Write a block to `to`, which has `max_block_size` bytes; return its size. Entries with occurrences are words."""
+    """Write a block to `to` (`max_block_size` bytes); return its size. Entries with occurrences are words."""
     cdef int n, k, labels = block.labels, words = 0, width
     cdef uint64_t highest = 0, mask = 0
     cdef int64_t *row

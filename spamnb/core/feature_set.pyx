@@ -29,7 +29,7 @@ cdef class FeatureSet:
 
     @staticmethod
     def of(tokens, numbers=None, pairs=(), grams=()):
-        """Return a `FeatureSet` from features as its properties of the same names return them; texts are missing."""
+        """Return a `FeatureSet` without texts, given what its properties of the same names will return."""
         cdef FeatureSet features = FeatureSet()
         cdef Features *it = &features.it
         cdef uint64_t fingerprint
@@ -60,18 +60,18 @@ cdef class FeatureSet:
 
     @property
     def grams(self):
-        """A list of numbers: that of the counter for each gram (run of four bytes), without repetitions."""
+        """A list: the numbers of the counters for the message's grams (runs of four bytes), each once."""
         cdef Size n
         return [self.it.grams[n] for n in range(self.it.gram_count)]
 
     @property
     def gram_texts(self):
-        """A list of two texts whose grams (runs of four bytes) are counted: bytes of the body, bytes of the head."""
+        """A list of two texts, of body and head, as bytes; their grams (runs of four bytes) are counted."""
         return [bytes_of(self.it.gram_texts[BODY]), bytes_of(self.it.gram_texts[HEAD])]
 
     @property
     def numbers(self):
-        """A dict of the numeric features that the message has, by their names in NUMBERS."""
+        """A dict: name in NUMBERS → value, for the numeric features that the message has."""
         cdef Size n
         return {NUMBERS[n]: self.it.numbers[n] for n in range(NUMBER_COUNT) if self.it.numbers[n] >= 0}
 
@@ -92,7 +92,7 @@ cdef class FeatureSet:
         return [str_of(text_of_entry(&self.it, self.it.order[n])) for n in range(self.it.ordered)]
 
     def text_of(self, feature):
-        """Return the readable text of a fingerprint: a token, or the two words of a pair. Names are returned as is."""
+        """Return the text of a token or pair, given its fingerprint; a name (str) is returned unchanged."""
         cdef Size n
         if isinstance(feature, str):
             return feature

@@ -79,7 +79,7 @@ cdef struct Features:
 
 
 cdef inline uint64_t mixed(uint64_t state, uint64_t eight) noexcept nogil:
-    """Return the new state of a hash after the next eight bytes of a token."""
+    """Return the state of a hash after eight more bytes of a token; `state` is that before them."""
     state = (state ^ eight) * FACTOR
     return (state ^ state >> 32) * FACTOR
 
@@ -138,7 +138,7 @@ cdef int start_table(EntryTable *table) except -1 nogil:
 
 
 cdef int set_room(EntryTable *table, Size room) except -1 nogil:
-    """Enlarge a table so that it can hold `room` entries, a power of two, and put its entries into new slots."""
+    """Enlarge a table for `room` entries (a power of two), and put its entries into new slots."""
     cdef Size number
     if room > table.most:
         table.entries = <Entry *>memory_of(table.entries, room * sizeof(Entry))
@@ -161,7 +161,7 @@ cdef void use_slots(EntryTable *table, Size room) noexcept nogil:
 
 
 cdef inline Size slot_of(EntryTable *table, uint64_t fingerprint) noexcept nogil:
-    """Return the slot with this fingerprint; if there is none, the free slot where it can be added."""
+    """Return the slot of the entry with this fingerprint; if there is none, the free slot to add it in."""
     cdef Size at = fingerprint * SECRET_FACTOR >> table.shift
     cdef uint32_t slot = table.slots[at]
     while slot >= table.before and table.entries[slot - table.before].fingerprint != fingerprint:
@@ -241,7 +241,7 @@ cdef void clear_features(Features *features) noexcept nogil:
 
 
 cdef inline int make_letter_room(Features *features, Size size) except -1 nogil:
-    """Give `letters` memory for `size` more bytes, and for eight after these, where `store_eight` may write, too."""
+    """Give `letters` memory for `size` more bytes, and eight spare ones, which `store_eight` may write."""
     if features.size + size + 8 > features.room:
         features.room = 2 * (features.room + size)
         features.letters = <Byte *>memory_of(features.letters, features.room)
@@ -261,7 +261,7 @@ cdef inline Text text_of_entry(Features *features, Size number) noexcept nogil:
 cdef inline Size add_hashed_token(
     Features *features, uint64_t fingerprint, Tag *tag, Size end, int part, Size times
 ) except -2 nogil:
-    """Add a token (a tag and a text) and return its number; the text is already in `letters`, and stops at `end`."""
+    """Add a token (a tag and a text) and return its number; the text is already in `letters`, up to `end`."""
     cdef Size number, used = features.tokens.used
     cdef Entry *entry
     make_table_room(&features.tokens)
@@ -314,9 +314,9 @@ cdef Size add_token(Features *features, Tag *tag, Text token, int part, Size tim
 cdef Size add_words(
     Features *features, Tag *tag, Text spaced, Size most, int part, int ngrams, bint paired
 ) except -1 nogil:
-    """Add the first `most` words of `spaced` as tokens with a tag; return how many words were added.
+    """Add the first words of `spaced`, at most `most`, as tokens with a tag; return how many were added.
 
-    Spaces separate the words. Also add n-grams of 2 to `ngrams` words and, if `paired`, pairs of neighbouring words.
+    Spaces separate words. Also add n-grams of 2 to `ngrams` words and, if `paired`, word pairs.
     """
     cdef Size at = 0, start, to, words = 0, number, before = -1, pair, pairs
     cdef uint64_t state, eight, letters, found, last = 0
@@ -371,8 +371,9 @@ cdef Size add_words(
 
 
 cdef Size add_long_or_quoted_word(Features *features, Tag *tag, Text word, int part) except -2 nogil:
-    """Add a word without the quotes at its end; return the token's number. A word longer than MAX_WORD is shortened to
-    its first six letters, "~", and how many binary digits its length (in characters) has.
+    """Add a word without the quotes at its end; return the token's number.
+
+    A word of more than MAX_WORD characters becomes its first six, "~", and how many bits its length has.
     """
     cdef Writer short
     cdef Size chars
@@ -392,7 +393,7 @@ cdef Size add_long_or_quoted_word(Features *features, Tag *tag, Text word, int p
 
 
 cdef int add_ngrams(Features *features, Tag *tag, uint32_t *run, Size words, int n, int part) except -1 nogil:
-    """Add each `n` neighbouring words as one token, joined by spaces; `run` has the token number of each word."""
+    """Add each `n` neighbouring words, joined by spaces, as one token; `run`: the words' token numbers."""
     cdef Size start, at
     cdef Writer gram
     cdef Text word
@@ -416,12 +417,12 @@ cdef inline uint32_t counter_of_gram(uint32_t gram, int part) noexcept nogil:
 
 
 cdef int add_grams(Features *features, Text text, int part) noexcept nogil:
-    """Add the counters of all grams (runs of four bytes) of a text, each counter once; without branches, for speed."""
+    """Add the counters of a text's grams (runs of four bytes), each once, until there are MAX_GRAMS."""
     cdef uint32_t counter, bit, seen
     cdef Size at, used = features.gram_count
     features.gram_texts[part] = text
     text = piece(text, 0, MAX_GRAMS - used)
-    for at in range(text.size - GRAM_BYTES + 1):
+    for at in range(text.size - GRAM_BYTES + 1):  # without branches, for speed
         counter = counter_of_gram(load_four(text.at + at), part)
         bit, seen = <uint32_t>1 << (counter & 31), features.seen[counter >> 5]
         features.grams[used] = counter

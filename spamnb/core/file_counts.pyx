@@ -4,8 +4,7 @@
 # touches makes 64 KB resident, and a file that somebody cuts short would end the process. The index is read whole,
 # once. Every block is verified by its checksum, which the index has, before it is opened (entry_blocks.pyx).
 #
-# Bounds: a look-up reads each block at most once; a cursor holds at most READ_AT_ONCE bytes, or a
-# block.
+# Bounds: a look-up reads each block at most once; a cursor holds at most READ_AT_ONCE bytes, or a block.
 
 from libc.errno cimport EINTR, errno
 from libc.stdlib cimport qsort
@@ -57,7 +56,7 @@ cdef struct Sought:  # a key that is looked up
 
 
 cdef Size read_at(int handle, Byte *into, Size size, int64_t at) noexcept nogil:
-    """Read `size` bytes at an offset of a file; return how many were read: fewer at the file's end, -1 on an error."""
+    """Read `size` bytes at offset `at`; return how many were read: fewer at the file's end, -1 on errors."""
     cdef Size found, total = 0
     while total < size:
         found = pread(handle, into + total, size - total, at + total)
@@ -80,12 +79,12 @@ cdef inline uint64_t first_key(const BlockFile *file, Size number) noexcept nogi
 
 
 cdef inline int64_t block_start(const BlockFile *file, Size number) noexcept nogil:
-    """Return the offset of a block in the column of blocks; if `number` is after the last block, that of the end."""
+    """Return the offset of a block in the column of blocks; the column's size if `number` is past the end."""
     return four_at(file.index + number * INDEX_BYTES + 8) if number < file.count else file.size
 
 
 cdef bint check_index(BlockFile *file) noexcept nogil:
-    """Return whether the blocks of an index fill the column and are in order; set `file.largest`."""
+    """Return whether the blocks that the index lists fill the column in order; set `file.largest`."""
     cdef Size number
     cdef int64_t size, largest = max_block_size(file.labels)
     file.largest = 0
@@ -104,7 +103,7 @@ cdef bint check_index(BlockFile *file) noexcept nogil:
 
 
 cdef Size block_of(const BlockFile *file, uint64_t key, Size first) noexcept nogil:
-    """Return the number of the block (from `first` on) that may have this key; -1 if the key is before all blocks."""
+    """Return the number of the block (not before `first`) that may have this key; `first` - 1 if none may."""
     cdef Size last = file.count, middle
     while first < last:
         middle = (first + last) >> 1
@@ -116,7 +115,7 @@ cdef Size block_of(const BlockFile *file, uint64_t key, Size first) noexcept nog
 
 
 cdef bint verify_block(const BlockFile *file, Size number, const Byte *data, EntryBlock *block) noexcept nogil:
-    """Open a block, whose bytes are `data`, as `block`; return False if it does not match the index."""
+    """Open the block with the bytes `data`; return False if it is not valid, or does not match the index."""
     cdef Size size = block_start(file, number + 1) - block_start(file, number)
     cdef uint32_t checksum = four_at(file.index + number * INDEX_BYTES + 12)
     return (
@@ -128,14 +127,14 @@ cdef bint verify_block(const BlockFile *file, Size number, const Byte *data, Ent
 
 
 cdef int read_blocks(const BlockFile *file, Size first, Size behind, Byte *into) noexcept nogil:
-    """Read blocks `first` to `behind` - 1; return 0, DAMAGED if the file is too short, or the system's error number."""
+    """Read blocks `first` to `behind` - 1; return 0, a system error number, or DAMAGED for a short file."""
     cdef int64_t start = block_start(file, first), size = block_start(file, behind) - start
     cdef Size found = read_at(file.handle, into, size, file.start + start)
     return 0 if found == size else (errno if found < 0 else DAMAGED)
 
 
 cdef int open_next_block(const BlockFile *file, BlockCursor *cursor, int *error) except -1 nogil:
-    """Open the next block; return False if there is none, or on an error. Set `error` to the error's number, or 0."""
+    """Open the next block; return False at the end or on an error. Set `error`: 0 or the error's number."""
     cdef Size behind = cursor.at + 1
     cdef int64_t start
     error[0] = 0
@@ -216,7 +215,7 @@ cdef class FileCounts(Counts):
         return 0
 
     cdef int load_grams(self) except -1 nogil:
-        """Read the counts of all grams, unless this was done before: a message needs counts from the whole column."""
+        """Read all gram counts, if not done yet; a message's grams are spread over the whole column."""
         if not is_set(&self.has_grams):
             with gil:
                 self.read_grams()
@@ -245,7 +244,7 @@ cdef class FileCounts(Counts):
             raise InputOutputError(f"{self.column.file.path}: {os.strerror(error)}")
 
     cdef int find(self, const uint64_t *keys, Size count, int64_t *rows) except -1 nogil:
-        """Write the counts of these keys to `rows`, zeros for keys not in the file; read each block at most once."""
+        """Write the counts of each key to `rows`, zeros for an unknown key; read each block at most once."""
         cdef Sought *sought = NULL
         cdef Byte *data = NULL
         cdef int error = 0
@@ -267,7 +266,7 @@ cdef class FileCounts(Counts):
         return self.fail(error) if error else 0
 
     cdef int find_grams(self, const uint32_t *counters, Size count, int64_t *rows) except -1 nogil:
-        """Write the counts of gram counters to `rows`, zeros if the file does not have a counter."""
+        """Write the counts of each gram counter to `rows`, zeros for a counter that is not in the file."""
         cdef GramRows *grams = &self.gram_rows
         cdef Size n, k, row, labels = self.label_count
         memset(rows, 0, count * labels * sizeof(int64_t))
@@ -283,7 +282,7 @@ cdef class FileCounts(Counts):
         return 0
 
     cdef int pass_grams(self, const uint32_t *counters, Size count, int64_t *rows) except -1 nogil:
-        """Write the counts of gram counters to `rows`, without storing the whole column: 0.8 ms instead of 2.5 ms."""
+        """Write counts of grams to `rows` without storing the whole column: this takes 0.8 ms, not 2.5 ms."""
         cdef Size labels = self.label_count, row_bytes = labels * self.gram_rows.width
         cdef Size at = 0, size, n, k, first, last, place
         cdef Byte *data = <Byte *>memory_of(NULL, GRAMS_AT_ONCE)
@@ -336,12 +335,12 @@ cdef int find_in_blocks(
 # A whole file in memory
 
 cdef int load_file(CountTable table, FileCounts counts) except -1:
-    """Copy the counts of all entries and grams of a model file to an empty table; too high counts are lowered."""
+    """Copy all counts of a model file to an empty table; counts above 2^31 - 1 are lowered to this."""
     cdef BlockCursor cursor
     cdef GramSums grams = GramSums(table.label_count)
     cdef int error = 0
     if counts.label_count != table.label_count or table.used:
-        raise ValueError("the table must be empty, and have the same labels as the file")
+        raise ValueError("the table must be empty, and have as many labels as the file")
     memset(&cursor, 0, sizeof(cursor))
     counts.load_index()
     try:
@@ -360,7 +359,7 @@ cdef int load_file(CountTable table, FileCounts counts) except -1:
 
 
 cdef void load_block(CountTable table, const EntryBlock *block) noexcept nogil:
-    """Append the entries of a block to a table that has memory for them; they get no slots in its hash table yet."""
+    """Append a block's entries to a table with memory for them; later, `set_slots` makes its hash table."""
     cdef int64_t[2 * MAX_LABELS] row
     cdef Size k, width = 2 * table.label_count
     cdef int n

@@ -2,7 +2,7 @@
 
 
 cdef class GramSums:
-    """Sums of gram counters: how many messages of each label have each gram (run of four bytes). At first empty."""
+    """Sums of gram counters: how many messages of each label have a gram (run of four bytes)."""
 
     cdef readonly int label_count
     cdef int64_t *rows  # [COUNTERS][label_count], NULL while there are none
@@ -16,7 +16,7 @@ cdef class GramSums:
         free(self.rows)
 
     def add(self, Counts counts not None, int sign, targets):
-        """Add gram counters (`sign` 1) or subtract them (-1); `targets`: index of each label here, -1 to skip it."""
+        """Add counters (`sign` 1) or subtract (-1); `targets`: index of each label here, -1 to leave it out."""
         cdef uint32_t[AT_ONCE] counters
         cdef int64_t *found
         cdef int64_t *row
@@ -53,7 +53,7 @@ cdef class GramSums:
             free(found)
 
     def above_zero(self):
-        """Return a list of the counters above 0 for any label, each as (its number, messages of each label)."""
+        """Return a list of the counters above 0 for any label, as (number, list of messages by label)."""
         cdef list found = []
         cdef Size n, k
         for n in range(COUNTERS if self.rows is not NULL else 0):
@@ -62,9 +62,9 @@ cdef class GramSums:
         return found
 
     def columns(self, Size max_listed):
-        """Return the columns of a model file: numbers of counters above 0, and their counts; and the bytes of a count.
+        """Return (numbers of the counters above 0, their counts, bytes of a count), as a model file has them.
 
-        If more than `max_listed` counters are above 0, the counts are those of all counters, and the numbers b"".
+        If more than `max_listed` counters are above 0, the numbers are b"", and the counts are those of all.
         """
         cdef Size n, k, listed = 0
         cdef int64_t highest = 0

@@ -22,7 +22,7 @@ cdef class GramWeights:
         free(self.weights)
 
     cdef void weigh(self, Scorer scorer, uint32_t counter, const uint64_t *counts, const uint64_t *others) noexcept nogil:
-        """Compute the weights of 32 gram counters from `counter` on, given their counts in one and the other label."""
+        """Compute the weights of 32 gram counters from `counter` on, by their counts in the two labels."""
         cdef int64_t weight = 0, other_weight = 0, share
         cdef uint16_t[32] found
         cdef uint32_t bits = 0
@@ -63,13 +63,13 @@ cdef class GramWeights:
 
 
 def gram_weights(Scorer scorer not None, Counts counts not None):
-    """Return the weights of all grams, for scoring many messages; raise ValueError unless there are two labels."""
+    """Return the weights of all grams, for many messages; raise ValueError unless there are two labels."""
     scorer.start_message()
     return weighed(scorer, counts, NO_LABEL)
 
 
 cdef GramWeights weighed(Scorer scorer, Counts counts, int left_out):
-    """Return the weights of all grams, as if one message of the label `left_out` (if any) had not been learned."""
+    """Return the weights of all grams; unless `left_out` is NO_LABEL, with one message less in that label."""
     cdef GramWeights found = GramWeights()
     cdef uint32_t[32] counters
     cdef int64_t[2 * 32] rows
@@ -107,5 +107,5 @@ cdef inline uint64_t limited_count(int64_t count) noexcept nogil:
 
 
 cdef inline uint64_t count_without(uint64_t count, bint is_left_out) noexcept nogil:
-    """Return a count; if `is_left_out` (one of the counted messages is left out), return 1 less, but not below 0."""
+    """Return `count`; if `is_left_out` (one counted message is ignored), 1 less, but not below 0."""
     return count - (is_left_out & (count > 0))
