@@ -82,7 +82,7 @@ def main(ctx: click.Context) -> None:
 
 
 def command_line() -> int:
-    """Run the command line; replace click's exit codes 1 and 2, which would mean verdicts."""
+    """Run the command line; replace click's exit codes 1 and 2, which stand for verdicts in spamnb."""
     replace_stdout()
     try:
         result = main.main(prog_name=NAME, standalone_mode=False)
@@ -97,7 +97,7 @@ def command_line() -> int:
 
 
 def message_with_help(error: click.UsageError) -> str:
-    """Return an error message and where to read more, on one line."""
+    """Return the message of an error, and the command that shows help about it, on one line."""
     named = [word for word in sys.argv[1:2] if word in COMMANDS]
     path = error.ctx.command_path if error.ctx else " ".join((NAME, *named))
     return f"{' '.join(error.format_message().split())} (see: {path} --help)"

@@ -48,7 +48,7 @@ find ~/Maildir -type f -print0 | spamnb classify -0
 spamnb classify 'sftp://host/archive/**/*.mbox'
 printf 'review us now' | spamnb classify --event bernoulli --json
 """
-# Bytes up to which messages are judged one by one: loading numpy and the whole model takes 0.3 s.
+# Up to so many bytes, messages are judged one by one: loading numpy and the whole model takes 0.3 s.
 LITTLE, LITTLE_FILE = 1 << 18, 5000
 ONE_AT_A_TIME = "-p, -e and --history take one message at a time"
 
@@ -128,7 +128,7 @@ def classify(
 def judgements(
     model: Model, paths: Sequence[str], envelopes: bool, jobs: int | None
 ) -> Iterator[tuple[list[Judged], list[Unreadable]]]:
-    """Judge the mail at some paths, in order; yield pairs: a list of verdicts, a list of unreadable mail."""
+    """Judge the mail at `paths`, in order; yield pairs of lists: of judged mail, and of unreadable mail."""
     if is_little(paths, LITTLE, LITTLE_FILE):
         for raw in messages(paths):
             if isinstance(raw, Unreadable):
@@ -145,7 +145,7 @@ def judgements(
 
 
 def names_on_stdin(missing: list[Unreadable]) -> tuple[str, ...]:
-    """Return the paths on standard input, separated by NUL; put paths that do not exist into `missing`."""
+    """Read paths, separated by NUL, from standard input; return those that exist, add others to `missing`."""
     found = []
     for name in filter(None, map(os.fsdecode, read_stdin("paths").split(b"\0"))):
         try:
@@ -157,7 +157,7 @@ def names_on_stdin(missing: list[Unreadable]) -> tuple[str, ...]:
 
 
 def only_message(paths: tuple[str, ...]) -> RawMessage:
-    """Read the only message below some paths; raise an error if there are several."""
+    """Return the only message at `paths`; raise an error if there are several or none."""
     mail = (raw for raw in messages(paths) if not isinstance(raw, SkippedMail))
     found = list(zip(mail, range(2), strict=False))
     for raw, _ in found:

@@ -46,7 +46,7 @@ spamnb evaluate --settings standard ham/ spam/
 spamnb evaluate --json ham/ spam/ | jq .labels.spam.f1
 """
 SEVERAL = "several --settings"
-# Ways to evaluate, and which options have no effect with each.
+# Options that choose how to evaluate; for each, the options that have no effect with it.
 MODES = {
     "--model": ("folds",),
     "--online": ("folds", "top"),
@@ -120,7 +120,7 @@ def evaluate(
 def judge(
     mail: LabelledMail, text: str | None, folds: int, model: str | None, is_online: bool, top: int, jobs: int
 ) -> Evaluation:
-    """Evaluate the settings in `text` (None: the default) by a model, online, or by cross-validation."""
+    """Evaluate settings (`text`, None: the default) with the given model, online, or by cross-validation."""
     allowed = {"allowed": VIEW_NAMES} if model is not None else {}
     tokenizer, view = parse_settings(text, **allowed) if text is not None else ({}, None)
     if model is not None:
@@ -179,7 +179,7 @@ def as_map(evaluation: Evaluation) -> dict[str, Any]:
 def compare(
     mail: LabelledMail, candidates: Sequence[Candidate], folds: int, jobs: int
 ) -> list[ComparedCandidate]:
-    """Compare settings on the same folds; on a terminal, print the name of each after its evaluation."""
+    """Compare settings on the same folds; on a terminal, report each as soon as it is evaluated."""
     from spamnb.evaluation.compare import compare_candidates
 
     return list(announce_tried(compare_candidates(candidates, mail.corpus, folds, jobs)))

@@ -78,7 +78,7 @@ def forget(
         found, gone = Counter[str](), 0
         for entry, label in learned_entries(history, model, sender, parse_since(since) if since else None):
             raw = history.message(entry.id)
-            if raw and hash_of_message(read(raw)) == entry.digest:  # of a large one, only the start is kept
+            if raw and hash_of_message(read(raw)) == entry.digest:  # of a large one, only the start is stored
                 Path(folder, "cur", f"{entry.id}:2,").write_bytes(raw)
                 found[label] += 1
             else:
@@ -96,7 +96,7 @@ def forget(
 def learned_entries(
     history: History, model: str, sender: str | None, since: float | None
 ) -> Iterator[tuple[Entry, str]]:
-    """Yield (entry, label) of the history's learned messages from a sender since a time (None: any)."""
+    """Yield (entry, label) of learned messages in the history, from `sender` since `since` (None: any)."""
     stored, met = StoredModel.open(model), set[int]()
     listed = entry_of(sender) if sender else ""
     if listed is None:

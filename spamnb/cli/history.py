@@ -100,7 +100,7 @@ def history(
 
 
 def gather(history: History) -> None:
-    """Copy all new verdicts from the log into the history; 5,000 messages take half a minute."""
+    """Copy new verdicts from the log into the history, and show progress: 5,000 take half a minute."""
     left = total = history.bytes_left()
     with progress("reading new verdicts", lambda: total) as step:
         while count := history.gather(seconds=0):
@@ -119,7 +119,7 @@ SUMMARY = {  # the text of each figure
 
 
 def print_summary(start: float, counts: dict[tuple[str, str | None], int], as_json: bool) -> None:
-    """Print how much mail was judged since a time, and how much of it was wrong."""
+    """Print totals of the mail judged since `start`; `counts`: messages by (verdict, correction or None)."""
     figures = dict.fromkeys(SUMMARY, 0)
     for (verdict, label), times in counts.items():
         is_spam = verdict == SPAM
@@ -150,7 +150,7 @@ def cells(entry: Entry, time_format: str) -> list[str]:
 
 
 def parse_since(text: str) -> float:
-    """Return the time that a text means: how long ago, such as `7d`, or a date, such as `2026-11-16`."""
+    """Convert a text to a time in seconds: how long ago, such as `7d`, or a date, such as `2026-11-16`."""
     number, unit = text[:-1], text[-1:]
     if unit in UNITS and number.isascii() and number.isdecimal() and len(number) < 6:
         return time.time() - int(number) * UNITS[unit]

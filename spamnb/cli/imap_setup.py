@@ -25,7 +25,7 @@ INTRODUCTION = """\
 You need your mail address, the name of your mail server (IMAP), and a password.
 Nothing is changed in your mailbox before you agree to it.
 """
-# Where a password comes from: the key in the file, and its description.
+# Where a password may come from: a key of imap.toml, and its description.
 TYPED, TOKEN = "password_file", "oauth2_token_command"
 WAYS = {
     TYPED: "type it now; it is kept in a file that only you can read",
@@ -35,7 +35,7 @@ WAYS = {
 }
 SERVER = ("host", "tls", "port")
 WIDTH = 79  # characters in a line of a long text
-MAX_TRIED = 500  # messages of the inbox, the latest, that are judged before anything is moved
+MAX_TRIED = 500  # latest messages of the inbox, judged as a trial before anything is moved
 
 
 @click.command(
@@ -85,7 +85,7 @@ def setup(ctx: click.Context, given: tuple[str, ...], account: str) -> int:
 
 
 def go_on(ctx: click.Context, path: str, name: str) -> int:
-    """Learn the mail of an account, if that was not done yet, and ask whether to move spam."""
+    """Continue the setup: learn the account's mail if that was not done yet, and ask whether to move spam."""
     from spamnb.imap.accounts import read_accounts
     from spamnb.imap.state import State
 
@@ -106,7 +106,7 @@ def go_on(ctx: click.Context, path: str, name: str) -> int:
 
 
 def read_pair(text: str) -> tuple[str, Any]:
-    """Return key and value of a text KEY=VALUE, which is like a line of imap.toml without quotes."""
+    """Split a text KEY=VALUE; a value of digits becomes a number, `true` and `false` a bool."""
     key, equals, value = text.partition("=")
     if not equals:
         raise UsageError(f"{text}: must be KEY=VALUE, e.g. host=imap.example.org")
@@ -116,7 +116,7 @@ def read_pair(text: str) -> tuple[str, Any]:
 
 
 def tried(path: str, name: str, answers: dict[str, Any]) -> dict[str, Any]:
-    """Ask for missing values until logging in works; return the values for imap.toml."""
+    """Ask for values that are missing or do not work, until logging in works; return values for imap.toml."""
     from spamnb.imap.accounts import parse_account
     from spamnb.imap.errors import Broken, NotLoggedIn, NotTrusted
     from spamnb.imap.setup import proposed_folders, what_is_learned
@@ -147,15 +147,15 @@ def tried(path: str, name: str, answers: dict[str, Any]) -> dict[str, Any]:
                 else:
                     again = SERVER if isinstance(error, Broken) or key in SERVER else ("password",)
     finally:
-        if written:  # a password that is no longer needed
+        if written:  # the file of a password that is not needed
             with suppress(OSError):
                 os.unlink(written)
 
 
 def ask_all(path: str, name: str, answers: dict[str, Any], again: tuple[str, ...]) -> str:
-    """Ask for all missing values, and for the values named in `again`, with the last answers as defaults.
+    """Ask for missing values, and again for the keys in `again`; store the values in `answers`.
 
-    Returns the path of the file that a typed password was written to, or "".
+    Returns the path of the file to which a typed password was written; "" if none was typed.
     """
     from spamnb.imap.accounts import is_local_host
     from spamnb.imap.providers import host_of, provider_of
@@ -175,7 +175,7 @@ def ask_all(path: str, name: str, answers: dict[str, Any], again: tuple[str, ...
     if again == ("password",) and way == TYPED:
         password = typed_password(" (empty: change the address)", default="")
         again = again if password else ("user", "host", *again)
-    if "host" in again and answers["host"] == host_of(answers["user"]):  # the host was guessed from it
+    if "host" in again and answers["host"] == host_of(answers["user"]):  # it was guessed from the address
         again = ("user", *again)
         del answers["host"]
     ask("user", "your mail address, or your user name at the server")

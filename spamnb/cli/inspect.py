@@ -105,7 +105,7 @@ def inspect(
     return summarise(opened, TOKENS_OF_LABEL if top is None else top, as_json)
 
 
-# Options that choose what is inspected, and which arguments have no effect with each.
+# Options that choose what is inspected; for each, the arguments that have no effect with it.
 MODES = {
     "--token": ("top", "everything"),
     "--sample": ("names", "view"),
@@ -209,7 +209,7 @@ def _first_in_file(path: str, model: str) -> bytes:
         if isinstance(raw, Unreadable):
             raise raw.error(f"{raw.path}: {raw.why}")
         if not split_number(path)[0] and (more := next(found, None)):
-            index = getattr(more, "index", None)  # none of a file that cannot be read
+            index = getattr(more, "index", None)  # a file that cannot be read has no index
             look = command_to_run("inspect", "--model", model, message_name(more.path, index))
             complain(f"{path}: showing the first of several messages; for another: {look}")
         return raw.data

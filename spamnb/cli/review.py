@@ -19,7 +19,7 @@ spamnb review --listen unix:/run/user/1000/review
 """
 
 
-MAX_SHOWN = "100GB"  # of mail below paths; the history has a limit of its own
+MAX_SHOWN = "100GB"  # of mail at PATHs, all of which is to be shown: a history's default limit is lower
 
 
 @click.command(cls=Command, examples=EXAMPLES)
@@ -65,7 +65,7 @@ def show_address(address: str) -> None:
 
 
 def judge_again(paths: tuple[str, ...], model: str, folder: str) -> None:
-    """Judge all mail below some paths, and store the verdicts as a history in a folder."""
+    """Judge all mail at `paths`, and store it with its verdicts as a history in `folder`."""
     from spamnb.history.log import HistoryLog
     from spamnb.in_memory import load_into_memory
     from spamnb.mailboxes.skipped import Unreadable

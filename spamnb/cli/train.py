@@ -170,7 +170,7 @@ def train(
 
 
 def learn_forwarded(label: str, model: str, raw: bytes, forwarders: tuple[str, ...]) -> int:
-    """Learn the messages attached to the message `raw`, if the sender of `raw` is one of `forwarders`."""
+    """Learn the messages attached to the message `raw`, if `raw` is really from one of `forwarders`."""
     from spamnb.mailboxes.attached import attached
     from spamnb.senders.people import People, address_of
 
@@ -188,7 +188,7 @@ def learn_forwarded(label: str, model: str, raw: bytes, forwarders: tuple[str, .
 
 
 def note_sent(model: str, sent: Sequence[str], sources: Sources) -> int:
-    """Add recipients of sent mail to the known senders, with the networks that mail from them comes from."""
+    """Add recipients of sent mail to the known senders, with the networks of their ham among `sources`."""
     from spamnb.senders.correspondence import note_people
     from spamnb.senders.people import People
 
@@ -201,7 +201,7 @@ def note_sent(model: str, sent: Sequence[str], sources: Sources) -> int:
 
 
 def change_without_mail(model: str, ham_loss: str | None, base: str | None) -> int:
-    """Change the base of a model, or compute its cutoffs again from the stored scores of its mail."""
+    """Change a model's base, its cutoffs (computed from the stored scores of its mail), or both."""
     from spamnb.training.train import train as change
     from spamnb.workers import LocalPool
 
@@ -213,13 +213,13 @@ def change_without_mail(model: str, ham_loss: str | None, base: str | None) -> i
 
 
 def accepted_loss(text: str | None) -> float | None:
-    """Return the share of ham that may be lost, from the option `text` or configuration; None if not set."""
+    """Return the share of ham that may be lost, from the option `text` or configuration; None if neither."""
     found = load()["ham_loss"] if text is None else text
     return parse_percentage(found) if found or text is not None else None
 
 
 def only_message(path: str) -> bytes | None:
-    """Return the message at `path:number`, or the only message at a path; None if there is none."""
+    """Return the message at `path:number`, or the only one at a path; None if there is none or several."""
     if not split_number(path)[0]:
         return read_only_message(path)
     found = next(messages([path]))

@@ -22,7 +22,7 @@ FILES = (
     "allow.txt",
     "block.txt",
     "spamnb.toml",
-)  # in each folder; the last one overrides the others
+)  # looked for in each folder; spamnb.toml comes last, since it may name other lists
 # Every key with its default value, which also defines its type.
 DEFAULTS: "dict[str, Any]" = {
     "model": "",
@@ -52,8 +52,8 @@ class Configuration:
         senders: "SenderLists | None" = None,
     ) -> None:
         self.values = DEFAULTS | (values or {})
-        self.origins = origins or {}  # by key: the file that has it
-        self.sources = sources or {}  # by path: the stamps of all files that can be read, even if missing
+        self.origins = origins or {}  # by key: the file that sets it
+        self.sources = sources or {}  # by path: the stamp of each file looked for; None if missing
         self.senders = senders
 
     def __getitem__(self, key: str) -> "Any":
@@ -67,7 +67,7 @@ class Configuration:
     def decide(
         self, verdict: "Verdict", envelope: "Envelope", stored: "StoredModel | None" = None
     ) -> "Verdict":
-        """Change the verdict on a message if its sender is listed or known, and note the reason in it."""
+        """Change verdict and reason if the sender is allowed, blocked or known; return the verdict."""
         if self.senders is not None:
             self.senders.decide(verdict, envelope)
         if stored and verdict.label == SPAM and self.has_people(stored):
@@ -77,16 +77,16 @@ class Configuration:
         return verdict
 
     def has_people(self, stored: "StoredModel | None") -> bool:
-        """Return whether the owner of a model has a list of known senders, or contacts."""
+        """Return whether the owner of a model has a list of known senders (`known.txt`) or of contacts."""
         return stored is not None and (self["known"] != "" or os.path.exists(known_file(stored.path)))
 
     def may_decide(self, verdict: "Verdict", stored: "StoredModel | None") -> bool:
-        """Return whether `decide` may change a verdict."""
+        """Return whether `decide` may change this verdict; if not, nobody needs to read the envelope."""
         return self.senders is not None or (verdict.label == SPAM and self.has_people(stored))
 
 
 def load() -> Configuration:
-    """Read the configuration; a mistake in a file is a temporary error, so that delivery is tried again."""
+    """Read the configuration; raise a mistake in a file as a temporary error, so that delivery is retried."""
     try:
         return read_configuration()
     except SpamnbError as error:
@@ -94,9 +94,9 @@ def load() -> Configuration:
 
 
 def read_configuration() -> Configuration:
-    """Read the configuration files; if there are none, save 20 ms by not importing the modules for TOML.
+    """Read the configuration files; if there are none, save 20 ms by not importing the code that reads them.
 
-    The stamps of the files (such as their times) are taken before, so that a later change is noticed.
+    The files' stamps (times, sizes) are taken before the files are read, so that no later change is missed.
     """
     sources = stamps()
     if not any(sources.values()):
@@ -112,13 +112,13 @@ def read_configuration() -> Configuration:
 
 
 def model_path(configuration: Configuration | None = None) -> str:
-    """Return the path of the model: $SPAMNB_MODEL, or the configured path, or one in the XDG data folder."""
+    """Return the model's path: $SPAMNB_MODEL, else the configured path, else one in the XDG data folder."""
     named: str = os.environ.get("SPAMNB_MODEL") or (configuration or load())["model"]
     return named or os.path.join(data_folder(), "spamnb", "model.msgpack")
 
 
 def stamps() -> "Stamps":
-    """Return, by path, values that differ when a file was changed: system's files first, then the user's."""
+    """Return the stamp of each configuration file, by path, first the system's; a change alters the stamp."""
     own = xdg_folder("XDG_CONFIG_HOME", ".config")
     folders = [SYSTEM_FOLDER, *([f"{own}/spamnb"] if own else [])]
     paths = [f"{folder}/{name}" for folder in folders for name in FILES]

@@ -1,4 +1,4 @@
-"""Read percentages, days and sizes, by the same rules on the command line and in files."""
+"""Read percentages, days and sizes, by the same rules on the command line and in configuration files."""
 
 from spamnb.errors import UsageError
 
@@ -8,7 +8,7 @@ NO_NUMBER = -1
 
 
 def parse_percentage(text: str, name: str = "--ham-loss") -> float:
-    """Read a percentage, with or without a percent sign; return it as a share."""
+    """Read a percentage such as `0.1%` or `0.1`, and return it as a share (0.001); errors mention `name`."""
     try:
         value = float(text.removesuffix("%")) / 100
     except ValueError:
@@ -19,7 +19,7 @@ def parse_percentage(text: str, name: str = "--ham-loss") -> float:
 
 
 def parse_days(text: str, name: str = "--history-days", least: int = 1) -> int:
-    """Read a number of days, as `90` or `90d`."""
+    """Read a number of days, written `90` or `90d`; `least` is the lowest number allowed."""
     days = plain_number(text.removesuffix("d"))
     if not least <= days <= MAX_DAYS:
         raise UsageError(f"{name} takes a number of days, {least} or more, e.g. 90 or 90d, not {text!r}")
@@ -27,7 +27,7 @@ def parse_days(text: str, name: str = "--history-days", least: int = 1) -> int:
 
 
 def parse_size(text: str, name: str = "--history-size", least: int = 10**6) -> int:
-    """Read `200MB`, `1G` or a number of bytes."""
+    """Read a size such as `200MB`, `1G` or `5000000`; return it in bytes. `least`: the lowest allowed."""
     number = text.upper().removesuffix("B")
     unit = number[-1:] if number[-1:] in UNITS else ""
     size = plain_number(number.removesuffix(unit)) * UNITS[unit]
@@ -38,5 +38,5 @@ def parse_size(text: str, name: str = "--history-size", least: int = 10**6) -> i
 
 
 def plain_number(text: str) -> int:
-    """Return the whole number that a text is; NO_NUMBER if it is none, or too large."""
+    """Convert a text of 1 to 15 digits to a number; return NO_NUMBER for any other text."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else NO_NUMBER

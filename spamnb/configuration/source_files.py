@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-PATHS = ("model", "allow", "block", "known")  # keys that name a file, relative to their own folder
+PATHS = ("model", "allow", "block", "known")  # keys whose values are paths, relative to their file
 
 
 def read_files(paths: Iterable[str], defaults: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the value of each key, and the file that sets it; of several such files, the last is used.
+    """Return the value of each key and the file that sets it; later `paths` override earlier ones.
 
-    A list file in its default place, such as `allow.txt`, is used unless a TOML file names another.
+    A list such as `allow.txt` sets the key `allow` to its own path; a later TOML file may name another list.
     """
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
@@ -38,7 +38,7 @@ def read_files(paths: Iterable[str], defaults: dict[str, Any]) -> tuple[dict[str
 
 
 def read_values(path: str, types: dict[str, str]) -> dict[str, Any]:
-    """Read the keys of a TOML file, and check their values."""
+    """Read a TOML file; return its values, checked by `types`. Paths in it are relative to its folder."""
     from spamnb.configuration.tables import WrongValue, checked_values, place_of_key, read_toml
 
     table, _ = read_toml(path)
@@ -57,7 +57,7 @@ def read_values(path: str, types: dict[str, str]) -> dict[str, Any]:
 
 
 def read_senders(values: dict[str, Any], origins: dict[str, str]) -> SenderLists:
-    """Return the lists of allowed and blocked senders; raise NoInput if one of the files is missing."""
+    """Return the lists of allowed and blocked senders; raise NoInput if any configured list is missing."""
     for key in ("allow", "block", "known"):
         path = values.get(key)
         if path and not os.path.exists(path):
@@ -72,7 +72,7 @@ def check_header(header: str, _key: str) -> None:
     name = header.lower()  # see core/identity.pyx
     if not (name.startswith("x-") and "spam" in name and name.isascii() and name.replace("-", "").isalnum()):
         example = 'header must begin with X- and contain "spam", e.g. "X-Spam-Verdict"'
-        raise UsageError(f"{example}, not {header!r}; any other header would be learned from mail")
+        raise UsageError(f"{example}, not {header!r}; spamnb would learn any other header")
 
 
 def check_subject_tag(tag: str, _key: str) -> None:
@@ -80,7 +80,7 @@ def check_subject_tag(tag: str, _key: str) -> None:
         raise UsageError(f'subject_tag must be a tag such as "[spam]" or "***SPAM***", not {tag!r}')
 
 
-# Checks of values beyond their type, called with the value and the key.
+# Further checks, after the check of the type; each is called with the value and the key.
 CHECKS: dict[str, Callable[[str, str], object]] = {
     "ham_loss": parse_percentage,
     "header_style": check_style,

@@ -1,4 +1,4 @@
-"""Read TOML files with known keys and types; errors name file, line and key."""
+"""Read TOML files, and check their keys and types; errors name the file, line and key."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class WrongValue(DataError):
 
 
 def read_toml(path: str) -> tuple[dict[str, Any], os.stat_result]:
-    """Read a TOML file; return its table, and its status as `os.stat` returns it."""
+    """Read a TOML file; return its keys and values, and the status of the file, as from `os.stat`."""
     try:
         with open(path, "rb") as file:
             data, status = file.read(), os.fstat(file.fileno())
@@ -43,9 +43,9 @@ def read_toml(path: str) -> tuple[dict[str, Any], os.stat_result]:
 
 
 def plain_values(data: bytes) -> dict[str, Any] | None:
-    """Return keys and values of lines such as `key = "text"`, 12 or true; None if a line is anything else.
+    """Parse simple TOML: lines such as `key = "text"`, `key = 12`, `key = true`; return None for other TOML.
 
-    So a delivery need not import tomllib, which takes as long as the start of Python.
+    This saves a delivery the import of tomllib, which takes as long as the start of Python.
     """
     values: dict[str, Any] = {}
     for line in data.decode("utf-8", "replace").split("\n"):
@@ -71,7 +71,7 @@ def plain_values(data: bytes) -> dict[str, Any] | None:
 def checked_values(
     table: Mapping[str, Any], types: Mapping[str, Any], secrets: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Return the values of a table, checked for their types; errors never show the values of `secrets`."""
+    """Return a TOML table's values, after a check of their types; errors hide values of keys in `secrets`."""
     values = {}
     for key, value in table.items():
         if key not in types:
@@ -89,14 +89,14 @@ def checked_values(
 
 
 def wrong_kind(key: str, wanted: str, value: Any, is_secret: bool) -> str:
-    """Return the text of an error: which type a value must have, or that a number must be in quotes."""
+    """Return an error text: the type that the value of `key` must have, or that a number needs quotes."""
     if wanted == "str" and type(value) in (int, float) and not is_secret:
         return f'{key} must be quoted, e.g. "{value}"'
     return f"{key} must be {KINDS[wanted]}" + ("" if is_secret else f", not {value!r}")
 
 
 def unknown_key(key: str, known: Collection[str]) -> str:
-    """Return the text of an error about an unknown key, with a similar key as a suggestion."""
+    """Return the error text for an unknown key; suggest a similar key in `known`, if there is one."""
     from difflib import get_close_matches
 
     near = get_close_matches(key, known, 1)
@@ -104,9 +104,9 @@ def unknown_key(key: str, known: Collection[str]) -> str:
 
 
 def place_of_key(path: str, *keys: str) -> str:
-    """Return where a key is in a file, as `path:line`; for a missing key, where its table is.
+    """Return where a key is, as `path:line`; if it is missing, where its table is. `keys`: tables, then key.
 
-    More and more lines are parsed, until the key is found; the result is the first line of its value.
+    tomllib does not report lines. So line 1 is parsed, then lines 1 to 2, and so on until the key appears.
     """
     import tomllib
 

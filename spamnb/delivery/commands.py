@@ -1,7 +1,7 @@
 """Judge or learn one message, on standard input or in a file: what procmail runs for each mail.
 
 Most of the time is spent starting the process (14 ms for Python alone), so few modules are imported, each
-where it is needed. Type hints are quoted, since even `__future__` would take 0.2 ms.
+where it is needed. Type hints are quoted, since importing even `__future__` takes 0.2 ms.
 """
 
 import os
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
     Option = tuple[str, str, str]  # its names, the name of its value ("" for a flag), its help
 
-# The options that recipes use. A call with only these, for one message on standard input or in a file, is run
-# directly; click, which has the same table, handles every other call.
+# The options that procmail recipes use. A call with only these, for one message on standard input or in a
+# file, is run directly; click, which has the same table, handles every other call.
 HAM_HELP = "Mail that is not spam; may be repeated. - is standard input."
 SPAM_HELP = "Spam; may be repeated."
 MODEL_HELP = "Model file, if not $SPAMNB_MODEL or the configured one."
@@ -74,7 +74,7 @@ OUTCOME_TEXTS = {
 
 
 class ClassifyCommand:
-    """`spamnb classify` for one message; it uses the fallback if the model is missing or unreadable."""
+    """`spamnb classify` for one message; it uses --fallback if the model is missing or damaged."""
 
     def __init__(
         self,
@@ -108,12 +108,12 @@ class ClassifyCommand:
         self.history = open_history(history, self.configuration)
 
     def run(self, path: str = "-") -> int | None:
-        """Judge the message at a path; return the exit code, or None if this needs the full command line."""
+        """Judge the message at a path; return the exit code, or None if only click's commands can do this."""
         raw = read_stdin() if path == "-" else self.read_file(path)
         return None if raw is None else self.answer(*self.judged(raw), raw, path)
 
     def judged(self, raw: bytes) -> "tuple[Verdict, Envelope | None]":
-        """Judge a message by the model, else by the fallback model, else by its sender if listed."""
+        """Judge a message with the model, else with the fallback; if neither exists, by its sender alone."""
         from spamnb.model import Model
 
         try:
@@ -132,16 +132,16 @@ class ClassifyCommand:
             return verdict, envelope
 
     def read_file(self, path: str) -> bytes | None:
-        """Read the only message of a file; None if the full command line has to handle the file."""
+        """Read the only message of a file; return None if click's commands have to handle the file."""
         from spamnb.delivery.only_message import read_only_message
 
         needs_command_line = self.passthrough or (os.isatty(STDOUT) and not self.json)
         return None if needs_command_line else read_only_message(path)
 
     def fall_back(self, error: SpamnbError) -> None:
-        """After an error, use the fallback model and report that; without a fallback, raise the error.
+        """After an error, switch to the fallback model and report `error`; without a fallback, raise `error`.
 
-        A missing model is not reported: most users of a machine may have no model.
+        A missing model is not reported, since most users of a machine may have none of their own.
         """
         if not self.fallback or isinstance(error, UsageError):
             raise error
@@ -153,7 +153,7 @@ class ClassifyCommand:
         return self.answer(*self.judge(model, raw), raw, path, index)
 
     def judge(self, model: "Model", raw: bytes) -> "tuple[Verdict, Envelope | None]":
-        """Judge a message with the model and lists of senders; also return its envelope if it was needed."""
+        """Judge a message by `model` and lists of senders; also return the envelope if it was read."""
         from spamnb.core.native import read
 
         message = read(raw)
@@ -180,7 +180,7 @@ class ClassifyCommand:
         path: str,
         index: int | None = None,
     ) -> int:
-        """Write the verdict on a message in the requested form, and return the exit code."""
+        """Print the verdict in the requested form, record it as configured, and return the exit code."""
         if self.passthrough:
             from spamnb.passthrough import passed_through
 
@@ -197,7 +197,7 @@ class ClassifyCommand:
         return verdict_exit_code(verdict) if self.exit_code else 0
 
     def line_of(self, verdict: "Verdict", path: str, index: int | None) -> bytes:
-        """Return a line with verdict, score and path, or with a JSON object."""
+        """Return the line to print for a verdict: label, score and path, or a JSON object."""
         if self.json:
             import json
 
@@ -209,7 +209,7 @@ class ClassifyCommand:
 
 
 def open_history(wanted: bool, configuration: Configuration) -> "HistoryLog | None":
-    """Open the history that verdicts are appended to, if an option or the configuration asks for it."""
+    """Open the history for new verdicts if the option (`wanted`) or configuration asks for it; else None."""
     if not (wanted or configuration["history"]):
         return None
     from spamnb.history.log import DAYS, SIZE, HistoryLog
@@ -226,7 +226,7 @@ def has_history() -> bool:
 
 
 def verdict_without_model(configuration: Configuration, envelope: "Envelope") -> "Verdict | None":
-    """Judge a message by its sender alone, if the sender is on a list; else return None."""
+    """Judge a message by its sender alone; return None if the sender is not allowed or blocked."""
     from spamnb.bayes.verdict import Verdict
 
     verdict = configuration.decide(Verdict(UNSURE, 0.0, 0.5, {HAM: 0.5, SPAM: 0.5}, ()), envelope)
@@ -234,11 +234,11 @@ def verdict_without_model(configuration: Configuration, envelope: "Envelope") ->
 
 
 def verdict_exit_code(verdict: "Verdict") -> int:
-    """Return the exit code of a verdict: 0 only for spam, because a script may delete a message then."""
+    """Return the exit code: 0 only for spam, as scripts may delete mail then; 2 for unsure, else 1."""
     return {True: 0, False: 1, None: 2}[verdict.is_spam]
 
 
-ANY_LABEL = "messages"  # in place of a label, to forget messages
+ANY_LABEL = "messages"  # stands for the label of messages to forget, which may have any label
 
 
 class LearnCommand:
@@ -252,7 +252,7 @@ class LearnCommand:
         base: str | None = None,
         is_correction: bool = False,
     ) -> None:
-        """`base` is for a model that is made new; for `is_correction` see `training.learn`."""
+        """`base` is given to a model created here; `is_correction`: a person corrects an earlier verdict."""
         self.label = label
         self.base = base
         self.configuration = load()
@@ -262,7 +262,7 @@ class LearnCommand:
 
     @property
     def fits_journal(self) -> bool:
-        """Whether a record in the journal is enough to learn; a new label needs a new model file."""
+        """Whether learning needs only a record in the journal; a label new to the model needs a new file."""
         from spamnb.store.stored_model import labels_of
 
         try:
@@ -273,7 +273,7 @@ class LearnCommand:
             return True  # learning reports the error
 
     def run_on(self, path: str) -> int | None:
-        """Learn the only message of a file; None if there may be several, or a new model file is needed."""
+        """Learn a file's only message; return None if there are several, or a new model file is needed."""
         from spamnb.delivery.only_message import read_only_message
 
         raw = read_only_message(path) if self.fits_journal else None
@@ -285,7 +285,7 @@ class LearnCommand:
         return 0
 
     def learn_and_note(self, raw: bytes) -> str:
-        """Learn or forget the message, and note this in the history if it is kept; return the outcome."""
+        """Learn or forget the message, note this in the history if there is one, and return the outcome."""
         if not has_history():
             return self.learn(raw)
         from spamnb.history.log import append_lessons, hash_of_raw
@@ -302,7 +302,7 @@ class LearnCommand:
         return outcome
 
     def learn(self, raw: bytes) -> str:
-        """Learn or forget the message, in a new model if none exists; return the outcome."""
+        """Learn or forget the message; create a model to learn in if none exists. Return the outcome."""
         from spamnb.training.learn import learn
 
         if self.forget:
@@ -324,7 +324,7 @@ class LearnCommand:
 
 
 def parse(arguments: list[str]) -> "Callable[[], int | None] | None":
-    """Return a function that judges or learns one message; None if the full command line is needed."""
+    """Return a function that judges or learns one message; None if only click can parse the arguments."""
     command = arguments[0] if arguments else ""
     if command == "classify":
         options = options_of(CLASSIFY, arguments[1:])
@@ -342,7 +342,7 @@ def parse(arguments: list[str]) -> "Callable[[], int | None] | None":
 
 
 def options_of(table: "tuple[Option, ...]", arguments: list[str]) -> "dict[str, Any] | None":
-    """Parse options of the table and a path; None for any other argument, or a repeated option."""
+    """Parse one path and the options in `table`; return None for any other argument or a repeated option."""
     options: dict[str, Any] = {}
     known = {name: (names.rpartition("--")[2], value) for names, value, _ in table for name in names.split()}
     rest = arguments[::-1]
@@ -373,7 +373,7 @@ def read_stdin(what: str = "a message") -> bytes:
 
 
 def write_stdout(data: bytes, is_mail: bool = False) -> None:
-    """Write an answer. If it is mail, report a closed output as an error, so that the mail is not lost."""
+    """Write `data`. If it is mail, a pipe closed by its reader is an error, too, so that no mail is lost."""
     try:
         write_all(STDOUT, data)
     except OSError as error:
@@ -381,6 +381,6 @@ def write_stdout(data: bytes, is_mail: bool = False) -> None:
 
 
 def output_error(error: OSError, is_mail: bool = False) -> InputOutputError:
-    """Return the error for a failed output: ReaderGone if the reader has closed it, as `head` does."""
+    """Return the error to raise: ReaderGone if a reader such as `head` closed the pipe, but not for mail."""
     kind = ReaderGone if isinstance(error, BrokenPipeError) and not is_mail else InputOutputError
     return kind(f"cannot write to standard output: {error.strerror}")

@@ -11,7 +11,7 @@ MAX_TEXT_LENGTH = 200  # characters of a text from a client or a message that ar
 
 
 def write_syslog(verdict: "Verdict", size: int, envelope: "Envelope") -> None:
-    """Send a line to the system log; without a log daemon, the line is lost."""
+    """Send a line about a verdict to the system log; without a log daemon, the line is lost."""
     import syslog
 
     listed = f" {escaped(verdict.reason)}" if verdict.reason else ""
@@ -22,7 +22,7 @@ def write_syslog(verdict: "Verdict", size: int, envelope: "Envelope") -> None:
 
 
 def escaped(text: str, keep: str = "") -> str:
-    """Shorten a text, and write spaces and all but printable ASCII as \\x.., except characters to `keep`."""
+    """Shorten a text; write spaces, \\ and all but printable ASCII as \\x.., except characters in `keep`."""
     if len(text) > MAX_TEXT_LENGTH:
         text = text[:MAX_TEXT_LENGTH] + "..."
     if text.isascii() and text.isprintable() and " " not in text and "\\" not in text:

@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 20  # bytes read at once
 MAX_FILE = 64 << 20  # bytes; a larger file is not a single message
-MAX_FIELD_NAME = 100  # bytes searched for the colon behind the name of the first header field
-TAR_HEADER = 512  # bytes, with NULs behind the name of the first file, which may look like a header field
+MAX_FIELD_NAME = 100  # bytes at the start that must have the colon of the first header field
+TAR_HEADER = 512  # bytes; a file name, which may look like a header field, is followed by NULs
 
 
 def read_only_message(path: str) -> bytes | None:
     """Read the only message of a file, or of standard input (`-`).
 
-    Returns None if there are several, or if the path is missing, a folder, an archive and so on: the full
-    command line then reads the mail (standard input again, too) or says what is wrong.
+    Returns None if there are several, or if the path is missing, a folder, an archive and so on. Then click's
+    command reads the mail, even standard input, from the start, or reports what is wrong.
     """
     if path == "-":
         announce_stdin("a message")
@@ -62,7 +62,7 @@ def _only_message(path: str, handle: int) -> bytes | None:
 
 
 def _blocks(handle: int, taken: list[bytes]) -> "Iterator[bytes]":
-    """Yield the blocks of an open file, and keep them in `taken`."""
+    """Yield the blocks of an open file, and append each to `taken`."""
     while block := os.read(handle, BLOCK):
         taken.append(block)
         yield block

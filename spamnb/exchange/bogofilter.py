@@ -1,8 +1,8 @@
-"""Import bogofilter's word list, as `bogoutil -d wordlist.db` writes it: it becomes a base.
+"""Import bogofilter's word list, as `bogoutil -d wordlist.db` prints it, as the base of a new model.
 
-bogofilter does not count many of spamnb's features. When mail was added to its counts, after 20 spam features
-of every mail looked like evidence of spam, and 66 % of the ham was lost. So the imported counts stay
-separate, and mail is learned by another model, which replaces them when it has enough mail (`layers_of`).
+Mail is learned by that model, never added to the base. bogofilter does not count many of spamnb's features,
+so these would have counts of the added mail only: after 20 spam were added, those that all mail has spoke
+for spam, and 66 % of the ham was lost. With enough mail, the model judges without its base (`layers_of`).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from spamnb.training.plan import About, open_if_readable
 from spamnb.training.replacing import replace_model
 from spamnb.training.writing import put_empty
 
-Carry = Callable[[str, Words], Collection[str]]  # returns the tokens that spamnb has for one of bogofilter's
+Carry = Callable[[str, Words], Collection[str]]  # converts a token of bogofilter to spamnb's tokens
 
-# Letters of a word that is imported. bogofilter counts no shorter words, so shorter pieces of its tokens
+# Letters that an imported word must have. bogofilter counts no shorter words, so shorter pieces of its tokens
 # would have too low counts: after 100 more spam 0.58 % of the ham was lost with them, 0.14 % without.
 MIN_LETTERS = 3
 MAX_COUNT = (1 << 31) - 1
@@ -65,13 +65,13 @@ def header(name: str) -> Carry:
 
 
 def addresses(name: str) -> Carry:
-    """Return a function that converts a word of an address to spamnb's tokens; one with a dot is a host."""
+    """Return a function that converts a word of an address to tokens; a word with a dot is a host."""
     plain = header(name)
     return lambda text, words: plain("@" + text if "." in text and "@" not in text else text, words)
 
 
 def header_name(text: str, words: Words) -> list[str]:
-    """Return the token for the name of a known header; return [] for the other words of headers."""
+    """Return the token for a header's name that is in HEADERS or begins with X-; [] for any other word."""
     name = text.lower()
     if not name.startswith("x-") and name not in HEADERS:
         return []
@@ -79,7 +79,7 @@ def header_name(text: str, words: Words) -> list[str]:
 
 
 def link(text: str, words: Words) -> list[str]:
-    """Return the tokens for a piece of a link: a piece with a dot is a host, any other is words of a path."""
+    """Return the tokens for a piece of a link. A piece with a dot is taken as a host, any other as a path."""
     if "." in text:
         return [*link_tokens([f"http://{text}"], words)]
     return [f"url:/{word}" for word in words.of(text)]
@@ -89,7 +89,7 @@ def nothing(_text: str, _words: Words) -> list[str]:
     return []
 
 
-# By the prefix of a token: its kind, as the answer counts it, and the function that imports it.
+# For each prefix of bogofilter's tokens: what `import` calls such tokens, and what converts them.
 RULES: dict[str, tuple[str, Carry]] = {
     "subj:": ("Subject", header("subject")),
     "from:": ("From", addresses("from")),
@@ -138,7 +138,7 @@ class WordList:
 
     messages: tuple[int, int] = (0, 0)  # ham and spam
     counts: dict[str, list[int]] = field(default_factory=dict)  # ham, spam, and the day last seen
-    carried: dict[str, int] = field(default_factory=dict)  # by kind: the number of bogofilter's tokens
+    carried: dict[str, int] = field(default_factory=dict)  # by name in RULES: how many tokens
     dropped: dict[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -166,9 +166,9 @@ class WordList:
         return found
 
     def add(self, token: str, ham: int, spam: int, day: int, words: Words) -> None:
-        """Add the counts of a token of bogofilter. If several become one token of spamnb, sum their counts.
+        """Convert a token of bogofilter, and add its counts; sum the counts of tokens that become the same.
 
-        On half of spamassassin, 1 - AUC was 0.043 % with the sum, and 0.047 % with the largest of the counts.
+        On half of spamassassin's corpus, 1 - AUC was 0.043 % with the sum, 0.047 % with the largest count.
         """
         prefix = next(prefix for prefix in RULES if token.startswith(prefix))
         kind, carry = RULES[prefix]
@@ -184,7 +184,7 @@ class WordList:
             ]
 
     def table(self) -> CountTable:
-        """Return a table of the counts. How often a message has a token is not known, and taken as once."""
+        """Return the counts as a CountTable. How often a message has a token is unknown; once is assumed."""
         table, now = CountTable(LABELS), today()
         table.add_messages([*self.messages])
         for fingerprint, (token, found) in zip(
@@ -213,7 +213,7 @@ def day_of(written: int) -> int:
 
 
 def make_base(model: str, words: WordList, fresh: bool = False) -> str:
-    """Write a base from a word list, and an empty model that uses the base; return the path of the base."""
+    """Write a word list as a base, and an empty model that uses it; return the path of the base."""
     base = f"{os.path.realpath(model)}.base"
     with Lock(model, kind=TRAINING):
         for path in (model, base):

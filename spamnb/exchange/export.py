@@ -1,9 +1,9 @@
 """Export a model as text, for people and other programs: a line for each token, pair, gram and message.
 
-The first line is a JSON object with everything small. Then lines with fields between tabs: `t` for a token
-(days first and last seen, messages and occurrences of each label, the token), `p` for a pair of neighbours
-(fingerprint, day, messages), `g` for a counter of grams (its number, messages), `m` for a message (hash,
-label's index, score).
+The first line is a JSON object: labels, settings, cutoffs and so on. Other lines have fields separated by
+tabs. The first field says what follows: `t` a token (days first and last seen, messages and occurrences of
+each label, the token), `p` a pair (fingerprint, day last seen, messages of each label), `g` a counter of
+grams (its number, messages of each label), `m` a learned message (hash, index of its label, score).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def exported(path: str) -> Iterator[str]:
 
 
 def token_lines(entries: Entries) -> Iterator[str]:
-    """Yield a line for each token among some entries of a model file."""
+    """Yield a line for each token in `entries`; entries of a model file are tokens and pairs."""
     days = [np.frombuffer(each, np.uint16) for each in (entries.first_days, entries.last_days)]
     counts = counts_of(entries)
     words = np.flatnonzero(counts[:, entries.label_count :].any(axis=1))
@@ -53,7 +53,7 @@ def token_lines(entries: Entries) -> Iterator[str]:
 
 
 def pair_lines(entries: Entries) -> Iterator[str]:
-    """Yield a line for each pair of words among some entries of a model file."""
+    """Yield a line for each pair in `entries`; a pair is an entry whose occurrences are not counted."""
     keys, days = np.frombuffer(entries.keys, np.uint64), np.frombuffer(entries.last_days, np.uint16)
     counts = counts_of(entries)
     pairs = np.flatnonzero(~counts[:, entries.label_count :].any(axis=1))
@@ -63,5 +63,5 @@ def pair_lines(entries: Entries) -> Iterator[str]:
 
 
 def counts_of(entries: Entries) -> Array:
-    """Return an array with a row for each entry: messages of each label, then occurrences in each label."""
+    """Return an array with a row for each entry: its messages by label, then its occurrences by label."""
     return np.frombuffer(entries.counts, np.int64).reshape(-1, 2 * entries.label_count)

@@ -1,7 +1,7 @@
-"""Merge models of several hosts: the sum of their counts, in one pass over all of them.
+"""Merge models, such as those of several hosts: add up their counts in one pass over all files.
 
-A message that several models learned is added once for each of them, since no model stores the counts of
-single messages; `MergedMessages` has the number of such messages.
+A message that several models learned is counted once for each of these models, since no model stores the
+counts of single messages. `MergedMessages` has the number of such messages.
 """
 
 import os
@@ -22,18 +22,18 @@ from spamnb.training.writing import add_up, indices_of, kept_labels, put_in_plac
 
 @dataclass(frozen=True)
 class MergedMessages:
-    """How many messages a merged model has learned, and how many of these more than one input had learned."""
+    """How many messages a merged model has learned, and how many of them several inputs had learned."""
 
     messages: int  # different messages; each has its label in the first model that learned it
     shared: int  # messages that several models learned, added once for each
 
 
 def merge(out: str, paths: Sequence[str], *, fresh: bool = False) -> MergedMessages:
-    """Add up models, and write the sum to the file `out`, which may be one of the models."""
+    """Add up the models at `paths`, and write the sum to `out`, which may be one of `paths`."""
     out = model_file(out)
     with Lock(out, kind=TRAINING):
         before = open_if_readable(out) if fresh else open_if_there(out)
-        # If the output is also an input, it is opened once, so that lessons meanwhile are added once.
+        # An output that is also an input is opened once, so that messages learned meanwhile are added once.
         models = [before if before and same_file(path, out) else open_model(path) for path in paths]
         is_input = any(model is before for model in models)
         if before and not fresh and not is_input:

@@ -29,7 +29,7 @@ MAX_WAIT = 1.0  # seconds for which a page waits for new verdicts; more are gath
 
 
 class Pages:
-    """All pages of the review server; they show the history that is in a folder."""
+    """All pages of the review server; they show the history in `folder` (None: the user's own)."""
 
     def __init__(self, folder: str | None, model: str, secrets: Secrets) -> None:
         self.folder = folder
@@ -37,7 +37,7 @@ class Pages:
         self.secrets = secrets
 
     def history(self) -> History:
-        """Open the history; raise an error if its folder was removed, since opening would make a new one."""
+        """Open the history; raise an error if its folder was removed, since opening creates a missing one."""
         folder = self.folder or state_folder("history")
         if not os.path.isdir(folder):
             raise NoInput("the history was removed; end `spamnb review` with Ctrl-C in its terminal")
@@ -64,7 +64,7 @@ class Pages:
         return PageContext(history, self.secrets, self.model, request.url.path, query)
 
     def view(self, page: Callable[..., str], policy: str | None = None) -> Callable[[Request], Response]:
-        """Return a handler of requests that copies new verdicts into the history, then shows `page`."""
+        """Return a request handler that copies new verdicts into the history, then answers with `page`."""
         headers = {"content-security-policy": policy} if policy else None
 
         def endpoint(request: Request) -> Response:
@@ -80,7 +80,7 @@ class Pages:
     def change(
         self, action: Callable[[PageContext, Form], Response]
     ) -> Callable[[Request], Awaitable[Response]]:
-        """Return a handler of form posts that calls `action` with the context of the page to return to."""
+        """Return a handler of form posts; it calls `action` with the context of the page to show next."""
 
         async def endpoint(request: Request) -> Response:
             form = await read_form(request, self.secrets)
@@ -94,7 +94,7 @@ class Pages:
         return endpoint
 
     def failure(self, request: Request, error: Exception) -> Response:
-        """Show an error on a page; if a script asked, it shows only the text with the HTML id `failure`."""
+        """Answer with a page about an error; our script shows only the element with the id `failure`."""
         why = str(error) if isinstance(error, SpamnbError) else "there is no such page"
         try:
             with self.history() as history:
@@ -117,7 +117,7 @@ def html(page: str, status: int = 200, headers: dict[str, str] | None = None) ->
 
 
 def corrected(context: PageContext, form: Form) -> Response:
-    """Correct messages, or undo that; answer a script with their new rows, and a form with a redirect."""
+    """Correct messages or undo corrections; answer our script with the changed rows, else redirect."""
     match form:
         case {"one": [mark]}:
             id_, _, label = mark.partition(":")
@@ -137,7 +137,7 @@ def corrected(context: PageContext, form: Form) -> Response:
 
 
 def return_address(form: Form) -> str:
-    """Return the address of the page that a form returns to; if it is not one of ours, of the first page."""
+    """Return the address to show after a form: its field `back`, or "/" if `back` is no page of ours."""
     return own_address(form.get("back", ["/"])[0])
 
 
@@ -154,6 +154,6 @@ def cutoff_saved(context: PageContext, form: Form) -> Response:
 
 
 def static(kind: str, name: str) -> Callable[[Request], Response]:
-    """Return a handler for a file that browsers may cache, because its address changes with its content."""
+    """Return a handler for a file. Browsers may cache it, because its address changes with its content."""
     headers = {"cache-control": "private, max-age=31536000, immutable"}
     return lambda _request: Response(own_file(name), media_type=kind, headers=headers)

@@ -1,4 +1,4 @@
-"""Context of a request: history, model, and the frame of every page."""
+"""The context of a request (history, model, query), and the parts that every review page has."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PageContext:
 
     @cached_property
     def model_path(self) -> str:
-        """The path of the command line's model or, if this is missing, of the model that judged last."""
+        """The path given on the command line or, if no file is there, that of the model that judged last."""
         path = self.command_line_model
         latest = [] if os.path.exists(path) else self.history.entries("time", limit=1)
         return latest[0].model if latest else path
@@ -42,7 +42,7 @@ class PageContext:
         return Model.open(self.model_path)
 
     def page(self, title: str, *body: Child) -> str:
-        """Make a page: its head, links to the other pages, and its own sections."""
+        """Make a page: its head, links to the main pages, and `body`."""
         style, script = (f"/files/{name}?{crc32(own_file(name)):x}" for name in (STYLE, SCRIPT))
         head = (element("link", rel="stylesheet", href=style), element("script", type="module", src=script))
         top = element(
@@ -59,29 +59,29 @@ class PageContext:
 
     @property
     def filters(self) -> dict[str, str | None]:
-        """The query of the current list of messages, for links that return to the list."""
+        """The order, verdict and search text of the current list of messages, for links back to the list."""
         return {name: self.query.get(name) for name in ("order", "verdict", "text")}
 
     def form(self, action: str, back: str, *children: Child, class_: str | None = None) -> Markup:
-        """Make a form that does an action, then returns to the page `back`."""
+        """Make a form that is posted to the address `action`; then the browser shows the page `back`."""
         fields = hidden("secret", self.secrets.form), hidden("back", back)
         return element("form", fields, *children, method="post", action=action, class_=class_)
 
 
 def url(path: str, **query: str | None) -> str:
-    """Return an address of the review page, with a query."""
+    """Return the address `path` with a query; values that are None or empty are left out."""
     given = {name: value for name, value in query.items() if value}
     return path + ("?" + urlencode(given) if given else "")
 
 
 def note(words: Child, link: str = "To the list") -> Markup:
-    """Show a sentence on an otherwise empty page, with a link to the list of all mail."""
+    """Make a note for a page that has nothing else to show, with a link to the list of all mail."""
     return element("div", element("p", words), element("p", element("a", link, href="/")), class_="note")
 
 
 @cache
 def own_file(name: str) -> bytes:
-    """Read a file of the page: the script, or all style sheets together."""
+    """Return the script, or all style sheets as one: those of all pages, then that of the review page."""
     own = files(__package__).joinpath(name).read_bytes()
     return "".join(map(sheet, SHEETS)).encode() + own if name == STYLE else own
 

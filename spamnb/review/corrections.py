@@ -9,7 +9,7 @@ from spamnb.training.learn import learn, learned_label
 
 
 def correct(history: History, ids: Iterable[int], label: str) -> None:
-    """Store which labels messages had, learn the messages under `label`, and store the corrections."""
+    """Learn messages under `label`. Store the corrections, and the labels learned before, for `undo`."""
     found = kept_messages(history, ids)
     history.remember_labels({entry.id: learned_label(entry.model, raw) for entry, raw in found})
     for entry, raw in found:
@@ -18,7 +18,7 @@ def correct(history: History, ids: Iterable[int], label: str) -> None:
 
 
 def undo(history: History, ids: Iterable[int]) -> None:
-    """Restore the labels that messages had before their correction; forget messages that had none."""
+    """Learn corrected messages under their earlier labels again; forget those that had no earlier label."""
     for entry, raw in kept_messages(history, ids):
         if entry.correction is not None:
             learn(entry.model, raw, history.label_before(entry.id))
@@ -26,7 +26,7 @@ def undo(history: History, ids: Iterable[int]) -> None:
 
 
 def kept_messages(history: History, ids: Iterable[int]) -> list[tuple[Entry, bytes]]:
-    """Return the history entry and the bytes of each message; raise an error if one is not stored whole."""
+    """Return the entry and bytes of each message; raise an error if the history does not have all bytes."""
     found = []
     for id_ in ids:
         entry, raw = history.entry(id_), history.message(id_)

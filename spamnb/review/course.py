@@ -1,4 +1,4 @@
-"""The "Results" page: shares per week, and the mistakes that were corrected."""
+"""The "Results" page: for each week, the shares of spam, unsure mail and corrected mistakes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spamnb.pages.svg import ACROSS, UPWARD, Linear
 from spamnb.review.context import PageContext, heading, note, sentences
 
 WEEKS = 12  # shown
-MIN_MESSAGES = 20  # messages of a week that is drawn; the table has all
+MIN_MESSAGES = 20  # messages in a week, for it to be in the charts; the table has every week
 MIN_WEEKS = 3  # weeks from which on there is something to draw
 
 Series = tuple[str, str, Callable[[Week], Estimate | None]]  # name, classes of the style sheet, measure
@@ -57,7 +57,7 @@ def weeks_section(weeks: Sequence[Week], labels: Sequence[str]) -> Markup:
 
 
 def summary_of(weeks: Sequence[Week]) -> str:
-    """Return a sentence that sums up the weeks; it is shown when there are too few weeks for a chart."""
+    """Return a sentence with the totals of all weeks, to show while there are too few weeks for a chart."""
     messages = sum(week.messages for week in weeks)
     spam, unsure = (sum(week.verdicts.get(verdict, 0) for week in weeks) for verdict in (SPAM, UNSURE))
     put_right = sum(sum(week.corrections.values()) for week in weeks)
@@ -76,19 +76,19 @@ spam_share, unsure_share = map(share_of, (SPAM, UNSURE))
 
 
 def ham_lost(week: Week) -> Estimate | None:
-    """Return what share of a week's ham was judged spam, according to the user's corrections."""
+    """Return the share of a week's mail other than spam that was judged spam, according to corrections."""
     return mistakes(week, lambda label: label != SPAM, lambda verdict: verdict == SPAM)
 
 
 def spam_missed(week: Week) -> Estimate | None:
-    """Return what share of a week's spam was judged something else, according to the user's corrections."""
+    """Return the share of a week's spam that was judged ham or another label, according to corrections."""
     return mistakes(week, lambda label: label == SPAM, lambda verdict: verdict not in (SPAM, UNSURE))
 
 
 def mistakes(week: Week, is_kind: Callable[[str], bool], is_wrong: Callable[[str], bool]) -> Estimate | None:
-    """Return the share of a week's mail with a label that `is_kind` whose verdict `is_wrong`.
+    """Return the share of wrong verdicts (`is_wrong`) among a week's mail whose label satisfies `is_kind`.
 
-    Verdicts that nobody corrected count as right. Returns None for a week without corrections.
+    Uncorrected verdicts count as right; if unsure, they are left out. Returns None without corrections.
     """
     if not week.corrections:
         return None
@@ -100,7 +100,7 @@ def mistakes(week: Week, is_kind: Callable[[str], bool], is_wrong: Callable[[str
 
 
 def week_figure(name: str, title: str, words: str, weeks: Sequence[Week], series: Sequence[Series]) -> Markup:
-    """Plot shares in percent, week by week, with an interval at each point."""
+    """Plot each of `series` in percent, week by week, with an interval at each point."""
     points = [
         [(at, found.scaled(100)) for at, week in enumerate(weeks) if (found := measure(week))]
         for _, _, measure in series
@@ -110,7 +110,7 @@ def week_figure(name: str, title: str, words: str, weeks: Sequence[Week], series
     y = Linear(0, min(100.0, highest * 1.05), *UPWARD)
     drawn: list[Markup] = []
     for place, ((each, class_, _), of_series) in enumerate(zip(series, points, strict=True)):
-        shift = 4 * place - 2  # or the intervals would hide each other
+        shift = 4 * place - 2  # so that the intervals of two series do not cover each other
         spots = [(x.at(at) + shift, y.at(found.value), found) for at, found in of_series]
         drawn += [svg.line(at, y.at(found.low), at, y.at(found.high), "whisker") for at, _, found in spots]
         drawn.append(svg.path([(left, top) for left, top, _ in spots], class_))
@@ -151,7 +151,7 @@ def week_table(weeks: Sequence[Week]) -> Markup:
 
 
 def labels_section(weeks: Sequence[Week], labels: Sequence[str]) -> Markup | None:
-    """Count the mail filed under each label other than ham and spam, and how much of it was corrected."""
+    """For each label other than ham and spam, show how much mail was filed there, and how much corrected."""
     rows = []
     for label in sorted_into(labels):
         filed = sum(week.verdicts.get(label, 0) for week in weeks)

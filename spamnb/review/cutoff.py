@@ -37,7 +37,7 @@ class JudgedMail(NamedTuple):
 
     scores: Array
     verdicts: Array
-    labels: Array  # by a person; most have none
+    labels: Array  # that a person gave the messages; "" for most
 
     @classmethod
     def of(cls, found: list[tuple[float, str, str | None]]) -> JudgedMail:
@@ -58,8 +58,8 @@ class Choice(NamedTuple):
     spam: int
     unsure: int
     ham: int
-    ham_lost: int  # of those that a person has corrected
-    spam_missed: int  # of those that a person has corrected
+    ham_lost: int  # counts only mail that a person has corrected
+    spam_missed: int  # counts only mail that a person has corrected
 
 
 def cutoff_page(context: PageContext) -> str:
@@ -95,7 +95,7 @@ def cutoff_page(context: PageContext) -> str:
 
 
 def saved_note(context: PageContext, now: float) -> Markup | None:
-    """Say what was saved, with a button that undoes it; return None if nothing was saved."""
+    """Say which share was just saved, with a button to undo that; return None if none was saved."""
     before = share_of(context.query.get("before", ""))
     if before is None or before == now:
         return None
@@ -109,7 +109,7 @@ def percent_text(share: float) -> str:
 
 
 def all_choices(model: Model, mail: JudgedMail, limits_now: Cutoffs, now: float) -> list[Choice]:
-    """Try each share of lost ham; if several have the same effect, return the current or the lowest one."""
+    """Try each share of lost ham; of those with the same cutoff, return the current one, else the lowest."""
     known, scale = left_out_scores(model.stored), score_scale(model.view)
     choices: dict[float, Choice] = {}  # by cutoff
     for loss in sorted({*LOSSES, now}):
@@ -122,7 +122,7 @@ def all_choices(model: Model, mail: JudgedMail, limits_now: Cutoffs, now: float)
 
 
 def effect_of(loss: float, limits: Cutoffs, limits_now: Cutoffs, mail: JudgedMail) -> Choice:
-    """Judge mail with the cutoffs `limits`; mail that is unsure now despite a low score stays unsure."""
+    """Count verdicts on `mail` by the cutoffs `limits`; mail now unsure despite a low score stays unsure."""
     stays_unsure = (mail.verdicts == UNSURE) & (mail.scores <= limits_now.ham)
     is_spam = (mail.scores >= limits.spam) & (mail.scores != limits.ham)
     is_ham = (mail.scores <= limits.ham) & ~stays_unsure
@@ -143,7 +143,7 @@ def picture(groups: Sequence[ScoreGroup], limits: Cutoffs) -> Markup:
 
 
 def score_groups(mail: JudgedMail) -> tuple[ScoreGroup, ScoreGroup]:
-    """Split scores into spam and all others: by a message's correction or, if it has none, its verdict."""
+    """Split the scores into other mail and spam: by each message's correction or, without one, verdict."""
     is_spam = (mail.labels == SPAM) | ((mail.verdicts == SPAM) & ~mail.corrected_to_ham)
     ham_group = ScoreGroup(plain_label(HAM), mail.scores[~is_spam], HAM_COLOUR)
     return ham_group, ScoreGroup(SPAM, mail.scores[is_spam], SPAM_COLOUR)
@@ -175,7 +175,7 @@ def choice_row(choice: Choice, is_now: bool, x: Linear) -> Markup:
 
 
 def save_cutoff(context: PageContext, loss: str) -> None:
-    """Set the share of ham that may be lost, as `spamnb train --ham-loss` does."""
+    """Set the share of ham that may be lost to `loss`, as `spamnb train --ham-loss` does."""
     share = share_of(loss)
     if share is None:
         raise DataError("no such choice; load the page again")

@@ -1,9 +1,9 @@
-"""Access to the review page, and what a browser may do with it.
+"""Decide who may see the review page, and what a browser may load for it.
 
-The printed address has a random token. A browser that sends it gets a cookie, and the token leaves the
-address bar; a browser that we start posts it, from a file that only its user can read. Forms carry a secret
-of their own, and requests from another site are rejected by their origin. A page loads only our own style
-sheets and script; content of messages is escaped, or shown in a sandboxed frame that loads nothing.
+The printed address has a random token. Whoever opens it gets a cookie, and an address without the token. A
+browser that spamnb starts posts the token from a file that only its user can read. Each form has a further
+secret, and posts from other sites are rejected, by their origin. A page loads only our own style
+sheets and script; text of messages is escaped, or shown in a sandboxed frame that loads nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from spamnb.errors import DataError
 
-# Attributes named `style` are only our own, and can load nothing: widths of bars, tints of words.
+# `style` attributes are allowed: only our own code writes them (widths, colours), and they load nothing.
 POLICY = (
     "default-src 'none'; style-src 'self'; style-src-attr 'unsafe-inline'; script-src 'self'; "
     "connect-src 'self'; frame-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -40,7 +40,7 @@ HEADERS = {
 }
 MAX_FORM = 1 << 20  # bytes
 ENTRY = "/enter"  # where a browser started by us posts the token
-# No redirect: browsers send a strict cookie only with what a page of our own has asked for.
+# Not a redirect: browsers send a cookie with SameSite=strict only if a page of ours makes the request.
 ENTERED = '<!doctype html><meta http-equiv="refresh" content="0;url=/"><a href="/">spamnb review</a>'
 STRANGER = "Not authorized. Open the address that `spamnb review` printed.\n"
 
@@ -53,9 +53,9 @@ def secret() -> str:
 class Secrets:
     """The secrets of one run of the server."""
 
-    token: str = field(default_factory=secret)  # of the address that is printed
-    session: str = field(default_factory=secret)  # of the cookie
-    form: str = field(default_factory=secret)
+    token: str = field(default_factory=secret)  # in the printed address
+    session: str = field(default_factory=secret)  # in the cookie
+    form: str = field(default_factory=secret)  # in each form
 
 
 def is_same(given: str, expected: str) -> bool:
@@ -63,7 +63,7 @@ def is_same(given: str, expected: str) -> bool:
 
 
 def own_address(address: str) -> str:
-    """Return an address unchanged if it is one of our own pages; otherwise that of the first page."""
+    """Return `address` if it leads to a page of this server; otherwise "/", the first page."""
     is_ours = address.startswith("/") and not address.startswith("//") and "\\" not in address
     return address if is_ours else "/"
 
@@ -74,8 +74,8 @@ class Guard:
 
     app: ASGIApp
     secrets: Secrets
-    hosts: frozenset[str]  # that a request may be addressed to; empty behind a proxy
-    cookie: str  # its name: cookies know no ports, and there may be several pages
+    hosts: frozenset[str]  # allowed values of the header Host; empty behind a proxy: all are allowed
+    cookie: str  # its name has the port, because a browser sends all cookies of a host to any port
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -92,9 +92,9 @@ class Guard:
         await answer(scope, receive, send_guarded)
 
     async def answer(self, request: Request) -> Response | None:
-        """Refuse a request, or let it in by its token; return None if the pages must answer it."""
+        """Answer a request that is refused or brings the token; return None for one that pages may answer."""
         host = request.headers.get("host", "").lower()
-        if self.hosts and host not in self.hosts:  # a name that another site has made lead here
+        if self.hosts and host not in self.hosts:  # another site's name may lead here, too
             return PlainTextResponse("Use the address that `spamnb review` printed.\n", 421)
         if token := request.query_params.get("token"):
             return self.let_in(request.url, token)
@@ -102,7 +102,7 @@ class Guard:
             return await self.let_browser_in(request)
         if not is_same(request.cookies.get(self.cookie, ""), self.secrets.session):
             return PlainTextResponse(STRANGER, 403)
-        # Without the scheme: a proxy may have TLS, which this server does not have.
+        # Compared without the scheme: it may be https at a proxy, while this server has no TLS.
         origin = request.headers.get("origin", "").partition("://")[2]
         if request.method == "POST" and origin != host:
             return PlainTextResponse("This request came from another site, so it is refused.\n", 403)

@@ -24,7 +24,7 @@ BEFORE = 100  # messages shown before the one that the user returns to
 SENDER, REASON = 60, 150  # characters shown of each
 MAX_SEARCH = 200
 ORDERS = {"doubt": "doubtful first", "date": "newest first"}
-# Values of `verdict` in a query: not spam, but of unsure folder; put into Junk by the provider by mistake.
+# Values of `verdict` in a query: not spam, but unclear in which folder; in Junk, but perhaps by mistake.
 FOLDER, JUNK = "folder", "junk"
 WAYS_IN = (
     ("Mail at a provider (IMAP)", "spamnb imap setup"),
@@ -72,7 +72,7 @@ def inbox_page(context: PageContext) -> str:
 
 
 def lists(context: PageContext, labels: Sequence[str]) -> Markup | None:
-    """Return links to the lists "Spam?", "Which folder?" and "In Junk by mistake?", if several exist."""
+    """Return links to the lists "Spam?", "Which folder?", "In Junk by mistake?"; None if only one exists."""
     found: list[tuple[str, str | None]] = [("Spam?", None)]
     if sorted_into(labels):
         found.append(("Which folder?", FOLDER))
@@ -88,7 +88,7 @@ def lists(context: PageContext, labels: Sequence[str]) -> Markup | None:
 
 
 def history_hints() -> Markup:
-    """Show, for each way in which mail may arrive, the command or setting that keeps a history."""
+    """Tell how to keep a history: the command or setting for each way in which mail may arrive."""
     lines = [
         element("div", element("dt", where), element("dd", element("code", line))) for where, line in WAYS_IN
     ]
@@ -112,7 +112,7 @@ def list_asked(context: PageContext) -> tuple[str, dict[str, Any]]:
 
 
 def counts(context: PageContext, asked: dict[str, Any]) -> Markup:
-    """Show how many messages of the list are unsure and how many sure; a script updates the numbers."""
+    """Show how many messages of the list are unsure, and how many sure; our script updates both numbers."""
     numbers = [element("b", count(number)) for number in context.history.count_doubts(**asked)]
     return element("p", numbers[0], " unsure · ", numbers[1], " sure", id="doubts", class_="intro")
 
@@ -205,7 +205,7 @@ def buttons(entry: Entry, labels: Sequence[str]) -> Markup:
 
 
 def label_buttons(labels: Sequence[str], name: str, before: str, about: str | None) -> Markup:
-    """Make a button (value: `before` + label) for each of two labels; for more, one for spam and a menu."""
+    """Make a button for each label; if there are more than two, one for spam, and a menu for the others."""
     made = {}
     for label in labels:
         key, value = {SPAM: "s", HAM: "h"}.get(label), before + label
@@ -227,7 +227,7 @@ def time_text(seconds: float) -> Markup:
 
 
 def key_help() -> Markup:
-    """Explain the list and its keys, in a section that is closed at first."""
+    """Explain the list and its keys, in a box that the button "?" opens."""
     items = [
         element(
             "div",

@@ -1,23 +1,23 @@
-// The keys of the inbox and of a message, marking without reloading the page, and the cutoff in its picture.
-// All else works without this script.
+// Keys for the list and for a message, corrections without reloading the page, and the cutoff in its picture.
+// Everything else works without this script.
 "use strict";
 
 const status = document.getElementById("status");
 const form = document.querySelector("form.messages");
 const one = document.querySelector("form.actions");
-const done = []; // what was corrected, for undo: lists of ids
-const queue = []; // what is to be sent
-const TOGETHER = 20; // messages of a request
+const done = []; // corrections that can be undone: a list of ids for each
+const queue = []; // corrections to send
+const TOGETHER = 20; // messages up to which corrections are joined in one request
 let sending = false;
-const early = []; // marks that came while the rows they are about were loading
-const AHEAD = 40; // rows that are there before they are needed
+const early = []; // labels given by key while the next rows were still loading
+const AHEAD = 40; // load more rows when fewer than this follow
 let loading = false;
 
 const rows = () => [...document.querySelectorAll(".rows > li")];
 const idOf = (row) => row.id.slice(1);
 const parsed = (html) => new DOMParser().parseFromString(html, "text/html");
 
-let current = null; // the row the keys are about
+let current = null; // the row to which keys apply
 let silence = 0;
 function say(text, canUndo = false) {
   status.textContent = text;
@@ -60,7 +60,7 @@ async function loadMore() {
     document.querySelector(".rows").append(...fresh);
     const next = page.getElementById("more");
     if (next && fresh.length) more.href = next.href; else more.remove();
-  } catch { /* the link is still there */ }
+  } catch { /* the link "more" remains */ }
   loading = false;
   for (const label of early.splice(0)) {
     if (current.classList.contains("saving")) step(1);
@@ -68,7 +68,7 @@ async function loadMore() {
   }
 }
 
-// Sends what was marked, one request after the other; what came meanwhile goes together if it is alike.
+// Sends corrections, one request at a time; those to the same label that wait meanwhile share a request.
 function send(ids, fields, words) {
   ids.forEach((id) => document.getElementById("m" + id)?.classList.add("saving"));
   queue.push({ ids, fields, words });
@@ -86,7 +86,7 @@ async function drain() {
   sending = false;
 }
 
-// Puts the rows that the answer has in place of the old ones.
+// Replaces the old rows by those in the answer.
 async function post(ids, fields, words) {
   try {
     const body = new URLSearchParams({ ...fields, rows: "1", secret: form.elements.secret.value, back: form.elements.back.value });
@@ -112,7 +112,7 @@ function replace(old, fresh) {
 
 const isDoubt = (row) => row.matches(".unsure:not(.corrected)");
 
-// Keeps the numbers above the list true.
+// Updates the numbers of unsure and sure messages above the list.
 function count(more) {
   document.querySelectorAll("#doubts b").forEach((number, at) => {
     number.textContent = (Number(number.textContent.replaceAll(",", "")) + (at ? -more : more)).toLocaleString("en");
@@ -152,7 +152,7 @@ function undo() {
   ids.forEach((id) => send([id], { undo: id }, ids.length === 1 ? "undone" : ids.length + " undone"));
 }
 
-// Shows the buttons for what is selected only while something is, and how much it is.
+// Shows how many rows are selected, and, if there are any, the buttons that apply to them.
 function selection() {
   const count = chosen().length;
   form.classList.toggle("none", !count);
@@ -164,7 +164,7 @@ function select(is_on) {
   selection();
 }
 
-// The address of the list becomes that of the row that is left: one comes back to it, and goes on from there.
+// Notes the row that was opened in the address of the list, so that going back returns to this row.
 function leave(row) {
   const there = new URL(location);
   there.searchParams.delete("after");
@@ -242,7 +242,7 @@ if (form) {
   go(document.getElementById("m" + new URLSearchParams(location.search).get("at")) ?? rows()[0]);
 }
 
-// To a fragment a browser would scroll by itself, and take away the focus that the row has got.
+// With a fragment in the address, the browser would scroll by itself and take the focus from the row.
 const back = document.getElementById("back");
 if (back) back.hash = "";
 
@@ -255,7 +255,7 @@ document.addEventListener("click", (event) => closeMenus(event.target.closest(".
 const more = document.getElementById("more");
 if (more) new IntersectionObserver((seen) => { if (seen.at(-1).isIntersecting) loadMore(); }, { rootMargin: "800px" }).observe(more);
 
-// The list is found again as it was left; on the list itself, its name shows all.
+// On other pages, the link to the list keeps its order and search; on the list itself, it shows all mail.
 const list = document.querySelector("nav a"), kept = "list " + list.getAttribute("href");
 if (location.pathname === "/") sessionStorage.setItem(kept, location.search.replace(/([?&])(at|after)=\w+/g, "$1"));
 else if (sessionStorage.getItem(kept)) list.href = "/" + sessionStorage.getItem(kept);
@@ -266,7 +266,7 @@ const markWide = () => {
 addEventListener("resize", markWide);
 markWide();
 
-// The cutoff that is chosen is shown in the picture.
+// Shows the chosen cutoff in the picture.
 const choices = [...document.querySelectorAll(".cutoff input[type=radio]")];
 if (choices.length) {
   const save = document.querySelector(".save button"), now = choices.findIndex((choice) => choice.checked);
@@ -279,7 +279,7 @@ if (choices.length) {
     const x = Number(choice.dataset.x);
     line.setAttribute("x1", x);
     line.setAttribute("x2", x);
-    const end = x > 260; // near the edge, its name is on the other side
+    const end = x > 260; // near the right edge, the name is left of the line
     name.setAttribute("x", end ? x - 4 : x + 4);
     name.setAttribute("text-anchor", end ? "end" : "start");
     name.textContent = choice.dataset.cutoff + " spam →";

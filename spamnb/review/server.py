@@ -1,4 +1,4 @@
-"""The server of the review page: its sockets, its address, and the browser."""
+"""Run the server of the review page: open its sockets, print its address, start a browser."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from spamnb.review.guard import ENTRY, Secrets
 from spamnb.serve import sockets
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-BETWEEN = 0.2  # seconds between two pieces that are taken in: longer than SQLite waits before it tries again
+BETWEEN = 0.2  # seconds between steps of `gather_all`: longer than SQLite waits before it retries
 GRACE = 5  # seconds for requests under way, after a signal to end
 POSTED = """<!doctype html><meta charset="utf-8"><title>spamnb review</title>
 <form method="post" action="{}"><input type="hidden" name="token" value="{}"><button>Open</button></form>
@@ -32,7 +32,7 @@ POSTED = """<!doctype html><meta charset="utf-8"><title>spamnb review</title>
 
 
 def check_address(address: str) -> None:
-    """Refuse an address that other machines can reach, because the page itself does not encrypt."""
+    """Refuse an address that other machines can reach, because this server does not encrypt."""
     if not sockets.unix_path(address) and not sockets.is_loopback(sockets.host_and_port(address)[0]):
         raise UsageError(f"{address}: other machines can reach this; use unix:PATH, behind a proxy with TLS")
 
@@ -66,7 +66,7 @@ def run(
         def end(*_: object) -> None:
             server.should_exit = True
 
-        # So that this function returns after a signal, too, and removes what was made for this run.
+        # So this function returns after a signal, too, and removes its socket and temporary files.
         signal.signal(signal.SIGTERM, end)
         signal.signal(signal.SIGHUP, end)
         base = f"{address} " if path else f"http://{sockets.address_of(listeners[0])}"
@@ -87,7 +87,7 @@ def gather_all(folder: str | None) -> None:
 
 
 def start_browser(folder: str, address: str, token: str) -> None:
-    """Open a file that posts the token, in a browser; other users could read a token in a command line."""
+    """Let a browser open a file that posts the token; other users could read a token in a command line."""
     page = Path(folder) / "open.html"
     page.touch(0o600)
     page.write_text(POSTED.format(escape(address), escape(token)))

@@ -18,7 +18,7 @@ from spamnb.review.context import PageContext, note, url
 from spamnb.review.inbox import buttons, key_help, list_asked, time_text
 
 SENDER = 200  # characters shown
-# Tags that look up a name or leave the page; the policy of the frame forbids everything else.
+# Tags that can look up a host or leave the page; the frame's policy forbids all other ways to do so.
 LEADING_AWAY = re.compile("<(?=(?:link|meta|base)[^a-z0-9])", re.IGNORECASE)
 
 
@@ -70,7 +70,7 @@ def links(context: PageContext, entry: Entry) -> Markup:
 
 
 def masthead(entry: Entry, *sentences: Markup | None) -> Markup:
-    """Show subject, sender and date, and why the message is judged as it is."""
+    """Make the top of the page: subject, sender, date, and `sentences` about the verdict."""
     about = untrusted(entry.sender, SENDER), " · ", time_text(entry.date)
     return element(
         "div",
@@ -82,7 +82,7 @@ def masthead(entry: Entry, *sentences: Markup | None) -> Markup:
 
 
 def verdict_before(entry: Entry) -> Markup | None:
-    """Say how and why a corrected message was judged; the reasons below on the page are today's."""
+    """Say how and why a message was judged before its correction; the page's other reasons are today's."""
     if entry.correction is None:
         return None
     why = f" ({entry.reasons.replace(SEPARATOR, ', ')})" if entry.reasons else ""
@@ -91,7 +91,7 @@ def verdict_before(entry: Entry) -> Markup | None:
 
 
 def judged_line(entry: Entry, today: float) -> Markup:
-    """Show when and where the message was judged, and the score that it would get now."""
+    """Show when and by which command a message was judged, its score then, and the score it would get now."""
     then, now = signed(entry.score), signed(today)
     since = "as it would be now" if now == then else f"now it would be {now}"
     words = f"{entry.source}: {plain_label(entry.verdict)}, score {then}, {since}."
@@ -99,7 +99,7 @@ def judged_line(entry: Entry, today: float) -> Markup:
 
 
 def frame(entry: Entry, raw: bytes) -> Markup | None:
-    """Show the HTML of a message in a frame without scripts, without network and without navigation."""
+    """Show the HTML of a message in a frame that cannot run scripts, use the network or open links."""
     if html_of(raw) is None:
         return None
     shown = element(
@@ -115,7 +115,7 @@ def frame(entry: Entry, raw: bytes) -> Markup | None:
 
 
 def html_of(raw: bytes) -> str | None:
-    """Return the text of the first part of a message that is HTML; None if there is none."""
+    """Return the first HTML part of a message as text; None if the message has no HTML."""
     parts = (part for part in read(raw).leaves if part.content_type == "text/html" and part.text)
     return next((part.text for part in parts), None)
 

@@ -119,7 +119,7 @@ def comparison_row(result: ComparedCandidate) -> Sequence[str]:
     metrics = result.metrics
     spam = metrics["labels"].get("spam", metrics["macro"])
     return (
-        result.candidate.name.replace(",", ", "),  # wrapped there
+        result.candidate.name.replace(",", ", "),  # long names are wrapped at the spaces
         number(spam["f1"]),
         number(metrics["ham_lost_percent"], 2),
         number(metrics["spam_missed_percent"], 2),

@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 
 MAX_TEXT = 3000  # characters of a message that are shown
 MAX_LINES = 24
-MIN_MARK, STRONG = 0.15, 0.5  # shares of the strongest weight: of marked words, of bold ones
+MIN_MARK, STRONG = 0.15, 0.5  # shares of the strongest weight, from which on a word is marked, or bold
 SPAM_COLOUR, OTHER_COLOUR, AGAINST_COLOUR = "red", "magenta", "cyan"
 
 
 def colour_of(why: Explanation, adds: float) -> str:
-    """Return the colour of evidence: one for spam, one for another leading label, one against that label."""
+    """Return the colour of evidence that speaks for spam, another leading label, or against that label."""
     label = why.sides[adds > 0]
     return SPAM_COLOUR if label == SPAM else OTHER_COLOUR if adds > 0 else AGAINST_COLOUR
 
 
 def message_text(why: Explanation, everything: bool) -> Iterator[Text]:
-    """Show the usual headers and the start of a message; with `everything`, all headers and all text."""
+    """Yield the lines to show: usual headers and the start of the text; with `everything`, the whole mail."""
     from rich.text import Text
 
     screen = console()
@@ -74,7 +74,7 @@ class WordMarker:
         self.largest = max(filter(isfinite, marks), default=0.0)
 
     def lines(self, block: Section, titled: bool) -> list[Text]:
-        """Return the lines of a header, or of a text, below its title (if `titled`) or an empty line."""
+        """Return the lines of a header or a text; a text follows its title (if `titled`) or an empty line."""
         from rich.text import Text
 
         whole = Text()
@@ -100,7 +100,7 @@ class WordMarker:
         return Text(text, ("bold " if part >= STRONG else "") + colour_of(self.why, weight))
 
 
-AT_LEAST = 3  # tokens shown of each part of the message
+AT_LEAST = 3  # tokens shown of each part of the message, even weak ones
 LISTED = 12  # tokens named in a line
 WIDE = 100  # columns of a terminal that has space for long bars
 
@@ -127,7 +127,7 @@ def headline(why: Explanation) -> str:
 
 
 def evidence_table(why: Explanation, top: int, everything: bool) -> RenderableType:
-    """Make the table of the strongest evidence, grouped by the part of the message that has it."""
+    """Make the table of the strongest evidence, grouped by the part of the message it comes from."""
     places = why.by_place()
     shown_anyway = [reason for reasons in places.values() for reason in reasons[: min(AT_LEAST, top)]]
     strongest = {id(reason) for reason in (*why.reasons[:top], *shown_anyway)}
@@ -155,7 +155,7 @@ def evidence_table(why: Explanation, top: int, everything: bool) -> RenderableTy
 
 
 def total_row(why: Explanation, name: str, reasons: Sequence[Reason], style: str) -> list[Any]:
-    """Make a row with the sum of some evidence: that in a part of the message, or that not shown."""
+    """Make a row with the sums of `reasons`: all evidence of a part of the message, or what is not shown."""
     from rich.text import Text
 
     weight, adds = sum(reason.total_weight for reason in reasons), sum(reason.adds for reason in reasons)
@@ -164,7 +164,7 @@ def total_row(why: Explanation, name: str, reasons: Sequence[Reason], style: str
 
 
 def token_cell(why: Explanation, reason: Reason, whole: bool) -> Text:
-    """Make a cell with a token, and how often it counts; a long token is cut, unless `whole` is true."""
+    """Make a cell with a token and how often it is counted; a long token is cut unless `whole` is true."""
     from rich.text import Text
 
     token, most = printable(reason.token), max(16, console().width // 4)  # characters
@@ -180,7 +180,7 @@ def count_cells(why: Explanation, reason: Reason) -> list[str]:
 
 
 def sum_table(why: Explanation) -> RenderableType:
-    """Make the table that adds up the score."""
+    """Make the table that shows how the score is added up."""
     from rich.text import Text
 
     if not why.is_finite:

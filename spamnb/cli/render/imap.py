@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from spamnb.training.known_messages import Summary
 
 WIDEST = 60  # characters of a subject
-MAX_SHOWN = 10  # messages, the least sure
+MAX_SHOWN = 10  # messages listed
 
 
 class EventPrinter:
@@ -38,9 +38,9 @@ class EventPrinter:
         self.met: set[str] = set()  # accounts that were visited before
         self.judged: dict[str, Counter[str]] = {}  # account → outcome → messages
         self.learned: Counter[str] = Counter()
-        # Account → Junk, and the folder that mail was moved to from there, "" for none → messages.
+        # Account → (Junk, folder to which mail was moved back from Junk, or "") → messages.
         self.rescued: dict[str, Counter[tuple[str, str]]] = {}
-        self.late: dict[str, list[Event]] = {}  # account → messages moved later than they were judged
+        self.late: dict[str, list[Event]] = {}  # account → mail moved later than judged
 
     def __call__(self, event: Event) -> None:
         said()
@@ -71,7 +71,7 @@ class EventPrinter:
         print("\t".join(printable(text) for text in (found, score, place, event.what, *texts)), flush=True)
 
     def end_visit(self, account: str, always: bool = True) -> None:
-        """Print the summary of a visit; unless `always`, only if there is news, or for the first visit."""
+        """Print the summary of a visit; without `always`, only if there is news or it is the first visit."""
         judged, learned = self.judged.pop(account, Counter()), self.learned.pop(account, 0)
         late, rescued = self.late.pop(account, []), self.rescued.pop(account, Counter())
         is_first = account not in self.met
@@ -148,7 +148,7 @@ def show_training(summary: Summary, labels: Iterable[str], model: str) -> None:
 
 
 def show_doubted(found: Sequence[Envelope], junk: str) -> None:
-    """Print the messages in Junk that were not learned as spam."""
+    """Print the messages in Junk that look like mail to keep, and so were not learned as spam."""
     if found:
         verb, count = "looks" if len(found) == 1 else "look", counted(len(found), "message")
         print(f"{count} in {printable(junk)}, not learned as spam, {verb} like mail you keep:")
@@ -157,7 +157,7 @@ def show_doubted(found: Sequence[Envelope], junk: str) -> None:
 
 
 def show_messages(title: str | None, found: Sequence[tuple[str, str]], of_the_rest: str = "") -> None:
-    """List some messages by sender and subject."""
+    """Print sender and subject of the first MAX_SHOWN messages, and how many more there are."""
     if rows := [(sender_name(sender), subject) for sender, subject in found[:MAX_SHOWN]]:
         columns = ("sender", "subject")
         show(table(title, columns, [tuple(map(cut_text, row)) for row in rows], columns))

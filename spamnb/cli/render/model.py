@@ -1,4 +1,4 @@
-"""Print what a model has learned, the result of a check, and random messages drawn from the model."""
+"""Print what a model has learned, the result of a check, and messages made at random from the model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from spamnb.labels import SPAM
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-MAX_COLUMNS = 4  # labels up to which each has a column
+MAX_COLUMNS = 4  # labels that have a column each; if there are more, only one has
 BAR_WIDTH = 10  # characters
 
 
@@ -105,7 +105,7 @@ def journal(known: ModelSummary) -> str:
 
 
 def strongest_table(known: ModelSummary, label: str, tokens: list[StrongToken]) -> RenderableType:
-    """Make the table of a label's strongest tokens, with counts for all labels, or if many, for this one."""
+    """Make the table of a label's strongest tokens, with counts of all labels or, if many, of this one."""
     has_few_labels = len(known.labels) <= MAX_COLUMNS
     label_indexes = range(len(known.labels)) if has_few_labels else [known.labels.index(label)]
     largest = max(token.weight for each in known.strongest.values() for token in each)
@@ -154,7 +154,7 @@ LISTED = 100  # tokens of a random message
 
 
 def show_samples(samples: Iterable[SyntheticMessage], count: int, everything: bool, as_json: bool) -> None:
-    """Show random messages: their tokens, the most frequent first."""
+    """Print messages made at random from the model: their tokens, the most frequent first."""
     if as_json:
         print_json({"messages": [*map(asdict, samples)]})
         return

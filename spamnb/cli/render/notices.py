@@ -13,7 +13,7 @@ MAX_NAMED = 10  # paths named in a line
 def print_unreadable(found: Iterable[Unreadable], say: Callable[[str], object] = complain) -> int:
     """Print a line for each failure, and a line for each kind of skipped mail: files, messages, folders.
 
-    Skipped mail is no failure: `say` prints these lines. Return the lowest exit code of the failures.
+    `say` prints the lines about skipped mail. Returns the lowest exit code of the failures; 0 without any.
     """
     all_found = list(found)
     failed = failures(all_found)

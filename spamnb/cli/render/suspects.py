@@ -15,7 +15,7 @@ COLUMNS = ("learned as", "looks like", "score", "message", "sender", "subject")
 
 
 def show_suspects(found: Sequence[Suspect], top: int | None, elsewhere: int, as_json: bool) -> None:
-    """Print the messages that look misfiled, the surest first, and how many more there are."""
+    """Print messages that look misfiled, the surest first; `elsewhere`: how many more are in other mail."""
     listed = found[:top]
     if as_json:
         print_json({"suspects": [suspect.as_map() for suspect in listed], "elsewhere": elsewhere})

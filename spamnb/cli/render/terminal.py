@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def fact_lines(facts: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:
-    """Lay out facts in two columns."""
+    """Lay out facts in two columns: their names and texts."""
     from rich.table import Table
     from rich.text import Text
 
@@ -42,7 +42,7 @@ def print_json_lines(values: Iterable[Any]) -> None:
 
 
 def infinity_as_null(value: Any) -> Any:
-    """Replace infinite numbers, such as a cutoff that no score reaches, by null, as JSON has no infinity."""
+    """Replace infinity (such as a cutoff that no score reaches) and NaN by None: JSON has neither."""
     if isinstance(value, dict):
         return {name: infinity_as_null(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -51,7 +51,7 @@ def infinity_as_null(value: Any) -> Any:
 
 
 def paths_and_reasons(found: Iterable[Unreadable]) -> list[dict[str, str]]:
-    """Return path and reason of each message or file that was not read."""
+    """Return, for each message or file that was not read, its path and the reason."""
     return [{"path": item.path, "why": item.why} for item in found]
 
 
@@ -78,7 +78,7 @@ def show(*things: RenderableType) -> None:
 
 
 def wrapped(*lines: str) -> Sequence[RenderableType]:
-    """Wrap lines to the width of the terminal, between words."""
+    """Make texts that the terminal wraps between words."""
     from rich.text import Text
 
     return [Text(line) for line in lines]
@@ -91,7 +91,7 @@ def table(
     texts: Sequence[str] = (),
     has_picture: bool = False,
 ) -> RenderableType:
-    """Make a table: names in the first column, then figures; the columns named in `texts` have texts.
+    """Make a table: names in the first column, texts in the columns listed in `texts`, figures in the others.
 
     Long names and texts are wrapped, figures are not. With `has_picture`, the last column is a picture.
     """
@@ -139,7 +139,7 @@ def percent(value: float | None, digits: int = 2) -> str:
 
 
 def bar(weight: float, largest: float, style: str = "", width: int = 20) -> Text:
-    """Draw a bar: to the left for ham, to the right for spam."""
+    """Draw a bar as long as the weight is strong: to the left if it is negative, else to the right."""
     half = width // 2
     size = round(half * min(1.0, abs(weight) / largest)) if largest else 0
     left, right = ("█" * size, "") if weight < 0 else ("", "█" * size)
@@ -147,13 +147,13 @@ def bar(weight: float, largest: float, style: str = "", width: int = 20) -> Text
 
 
 def bar_heading(left: str, right: str, width: int = 20) -> Text:
-    """Make the heading of a column of bars: the label that bars to the left mean, and that of the right."""
+    """Make the heading of a column of bars: the labels that bars to the left, and to the right, speak for."""
     half = width // 2 - 1
     return left_aligned(printable(f"{left[:half]:>{half}} │ {right[:half]}"))
 
 
 def cut_text(text: str) -> Text:
-    """Make a table cell of a text from mail; a text that is too long is cut, not wrapped."""
+    """Make a table cell with a text from mail; if the text is too long, it is cut, not wrapped."""
     from rich.text import Text
 
     return Text(printable(text), no_wrap=True, overflow="ellipsis")

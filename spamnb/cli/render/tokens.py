@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def show_tokens(model: Model, found: Sequence[TokenFacts], as_json: bool) -> int:
-    """Show the tokens that were learned; report the others as errors."""
+    """Show the counts of tokens that were learned; report other tokens as errors."""
     if as_json:
         print_json_lines(map(asdict, found))
     for token in found:

@@ -47,7 +47,7 @@ def show_summary(summary: Summary, sources: Sources, model: str) -> None:
 
 
 def print_conflicts(summary: Summary) -> None:
-    """Print which messages are given under several labels; training learns them under the first."""
+    """Print which messages were given under several labels; each was learned under the first of them."""
     if summary.conflicts:
         count = summary.total("conflicting")
         names = listed(summary.conflicts, len(summary.conflicts), count)
@@ -58,7 +58,7 @@ def print_conflicts(summary: Summary) -> None:
 
 
 def show_model(model: str) -> None:
-    """Print the path of a model, and how much spam it catches."""
+    """Print the path of a model, and how well it judges mail that it has not learned."""
     click.echo(model_location(model))
     from spamnb.inspection.assessment import assessment  # it imports numpy
 

@@ -15,7 +15,7 @@ from spamnb.mailboxes.sources import message_name
 
 COLOURS = {SPAM: "red", UNSURE: "yellow"}
 LABEL, SCORE, SPACE = 8, 8, 2  # columns of the terminal
-MIN_COLUMNS = 60  # of a terminal that shows sender and path beside the subject
+MIN_COLUMNS = 60  # a narrower terminal shows the subject without sender and path
 
 
 class VerdictTable:
@@ -59,7 +59,7 @@ class VerdictTable:
 
 
 def fitted(text: str, width: int, at_end: bool = False) -> str:
-    """Cut or pad a text to a width in columns of the terminal; `at_end`: cut off its start, not its end."""
+    """Cut or pad a text to a width in columns of the terminal; `at_end`: keep its end, cut off its start."""
     text = printable(text)
     if cell_len(text) <= width:
         return set_cell_size(text, width)

@@ -11,7 +11,7 @@ import click
 from spamnb.cli.shared.settings import SETTINGS, with_settings_joined
 from spamnb.errors import UsageError
 
-SHOW_ALL = __name__  # in a context's `meta`: rare options are shown, too
+SHOW_ALL = __name__  # a key of click's `ctx.meta`: if set, help shows rare options, too
 
 
 class RareOption(click.Option):
@@ -75,7 +75,7 @@ class Command(_WithHelpAll):
 
 
 class Group(_WithHelpAll, click.Group):
-    """A group whose help lists its commands only as examples."""
+    """A group of commands; its help has no separate list of them, since its text shows them already."""
 
     command_class = Command
 

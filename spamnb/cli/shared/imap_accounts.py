@@ -24,7 +24,7 @@ def model_of(account: Account) -> str:
 
 @contextmanager
 def connected(account: Account, looks_only: bool = False) -> Iterator[ImapConnection]:
-    """Yield a connection to an account's server; on a terminal, report what it does if that takes long."""
+    """Yield a connection to an account's server; on a terminal, say what it is doing if that takes long."""
     from spamnb.imap.connection import ImapConnection
 
     opened: list[ImapConnection] = []
@@ -42,7 +42,7 @@ def connected(account: Account, looks_only: bool = False) -> Iterator[ImapConnec
 
 
 def visit(account: Account, report: Report, dry_run: bool, again: bool = False, most: int = 0) -> None:
-    """Connect to an account once: judge new mail, learn moved mail; `most`: messages to judge (0: all)."""
+    """Judge new mail (with `again`, old mail, too), learn moved mail; `most`: messages to judge (0: all)."""
     from spamnb.imap.mailbox import VisitedMailbox
     from spamnb.imap.state import State
     from spamnb.imap.visit import Visit
@@ -56,7 +56,7 @@ def visit(account: Account, report: Report, dry_run: bool, again: bool = False, 
 
 
 def for_each(wanted: str | None, do: Callable[[Account], None]) -> int:
-    """Call `do` with each account, or only the `wanted` one, even after failures; return the exit code."""
+    """Call `do` with each account, or only `wanted`; go on after errors; return the first one's exit code."""
     from spamnb.imap.accounts import default_config, read_accounts
     from spamnb.imap.visit import not_trained
 

@@ -46,7 +46,7 @@ class LabelledMail:
         return [path for paths in self.sources.values() for path in paths]
 
     def find(self) -> None:
-        """List the paths of each label, from `HAM SPAM`, `--ham PATH`, `--spam PATH`, `--label NAME=PATH`."""
+        """Fill `sources`: by label, the paths given as `HAM SPAM`, or with --ham, --spam and --label."""
         folders, sources = self.folders, self.sources
         if folders:
             if len(folders) != 2:
@@ -70,7 +70,7 @@ class LabelledMail:
         _check_named_once(sources)
 
     def check(self, need: str = "") -> None:
-        """Raise an error if a path is missing or, with `need` as its beginning, for fewer than two labels."""
+        """Raise an error for a missing path or, with `need` (the error's start), for fewer than 2 labels."""
         if need and len(self.sources) < 2:
             command = click.get_current_context().command_path
             raise UsageError(f"{need} needed; for example: {command} ham/ spam/")
@@ -80,7 +80,7 @@ class LabelledMail:
         return size_of(self.sources)
 
     def pool(self) -> AbstractContextManager[Pool]:
-        """Open the workers that read the mail."""
+        """Open the threads or the cluster that read the mail."""
         return open_pool(self.jobs)
 
     def batches(self, settings: Settings) -> Iterator[Batch]:
@@ -98,25 +98,25 @@ class LabelledMail:
             raise DataError(f"no mail found in {', '.join(self.paths)}")
 
     def corpus(self, settings: Settings, *, is_counted: bool = True) -> Corpus:
-        """Read all the mail once, for cross-validation."""
+        """Read all the mail once, for an evaluation; with `is_counted`, also count its features."""
         batches = self.batches(settings)
-        first = next(batches)  # others are read while this thread loads numpy
+        first = next(batches)  # further batches are read while this thread loads numpy
         from spamnb.evaluation.corpus import Corpus
 
         return Corpus.of(self.labels, chain([first], batches), is_counted=is_counted)
 
 
 def refuse_swapped_names(sources: dict[str, list[str]]) -> None:
-    """Refuse folders and mailboxes whose names contradict the labels that their order gives them."""
+    """Refuse paths whose names contradict their labels, such as a folder Junk given first, as ham."""
     named = [(label, path) for label, paths in sources.items() for path in paths]
     if wrong := " and ".join(f"{path} as {label}" for label, path in named if speaks_against(label, path)):
         raise UsageError(
-            f"{wrong}: are these swapped? Ham comes first. Nothing was changed; if not, use --ham and --spam"
+            f"{wrong}: are these swapped? Ham comes first. If not, use --ham and --spam. Nothing was changed"
         )
 
 
 def _check_named_once(sources: dict[str, list[str]]) -> None:
-    """Refuse a path that is named under two labels, and standard input (one message) if it is named twice."""
+    """Refuse a path that is named under two labels, and `-` if named twice: it can be read once."""
     label_of: dict[str, str] = {}
     for name, paths in sources.items():
         for path in paths:

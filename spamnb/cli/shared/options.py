@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def check_prior(view: View | None, labels: Iterable[str]) -> None:
-    """Raise UsageError if a prior names an unknown label."""
+    """Raise UsageError if the prior of `view` has a label that is not in `labels`."""
     given = view.prior if view else ""
     for name in given if not isinstance(given, str) else ():
         if name not in labels:
@@ -43,7 +43,7 @@ def open_model(path: str, view: View | None, cutoff: str | None = None) -> Model
 
 
 def parse_cutoffs(text: str | None) -> Cutoffs | None:
-    """Read `SPAM` or `HAM,SPAM`: scores from SPAM on mean spam, scores up to HAM mean ham."""
+    """Read `HAM,SPAM`, or one score for both: a score from SPAM on means spam, a lower one up to HAM ham."""
     if text is None:
         return None
     try:
@@ -56,7 +56,7 @@ def parse_cutoffs(text: str | None) -> Cutoffs | None:
 
 
 def refuse_without_effect(when: str, *names: str) -> None:
-    """Raise UsageError if one of these options was given; `when`: in which case they have no effect."""
+    """Raise UsageError if an option in `names` was given; `when` says in which case it has no effect."""
     for option in given_options():
         if option.name in names:
             name = option.opts[-1] if isinstance(option, click.Option) else option.human_readable_name
@@ -64,8 +64,8 @@ def refuse_without_effect(when: str, *names: str) -> None:
 
 
 def check_modes(modes: Mapping[str, Sequence[str]], *more: str) -> str:
-    """Return the mode chosen by an option or by `more`; "" if no mode is chosen. Raise UsageError for two
-    modes, or for an option without effect in the chosen mode; `modes` has these options for each mode.
+    """Return the mode that was chosen, by an option that is a key of `modes` or by `more`; "" if none was.
+    Raise UsageError for two modes, or if an option was given that has no effect in the mode (`modes[mode]`).
     """
     asked = [option.opts[0] for option in given_options() if option.opts[0] in modes]
     asked += more
@@ -87,7 +87,7 @@ def given_options() -> list[click.Parameter]:
 
 
 def is_meant(what: str, yes: bool) -> bool:
-    """Ask before a change that cannot be undone; return the answer. Without a terminal, require `--yes`."""
+    """Return whether to make the final change `what`: true if `yes`, else ask; refuse without a terminal."""
     if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(f"{what}: nothing was changed; to do it, add --yes")
     is_so = yes or click.confirm(f"{what}. Continue?", err=True)
@@ -100,7 +100,7 @@ Decorated = Callable[..., Any]
 
 
 def read_by(parse: Callable[..., int], least: int) -> Callable[..., int]:
-    """Return a callback for an option, to read its value by `parse`; `least`: the lowest value allowed."""
+    """Return a callback that reads an option's value with `parse`; `least` is the lowest value allowed."""
     return lambda _ctx, option, text: parse(text, option.opts[-1], least)
 
 
@@ -109,11 +109,11 @@ _model_option = partial(
     click.option, "--model", type=path_type, metavar="PATH", default=model_path, help=MODEL_HELP
 )
 model_option = _model_option(callback=lambda _ctx, _option, path: model_file(path))
-served_model_option = _model_option()  # a link, which may lead to another file while the server runs
+served_model_option = _model_option()  # links are not followed: a link may be changed while the server runs
 
 
 class Jobs(click.ParamType):  # type: ignore[type-arg]  # Debian 12 has click 8.1, not generic
-    """A number of threads, or a cluster."""
+    """The type of an option's value: a number of threads, or a Dask cluster."""
 
     name = "jobs"
 
@@ -144,14 +144,14 @@ settings_option = partial(rare_option, "--settings", metavar="NAME=VALUE,…")
 
 
 def _parse_settings(_ctx: click.Context, _option: click.Parameter, text: str | None) -> ParsedSettings:
-    """Parse settings of how mail is read and judged; without settings, those of the model are used."""
+    """Parse settings of how mail is read and judged; without `text`, return ({}, None): as in the model."""
     from spamnb.evaluation.candidates import parse_settings
 
     return ({}, None) if text is None else parse_settings(text)
 
 
 def _parse_view(_ctx: click.Context, _option: click.Parameter, text: str | None) -> View | None:
-    """Parse settings of how mail is judged; how mail is read cannot be changed after training."""
+    """Parse settings of how mail is judged; refuse those of how it is read, which training has fixed."""
     from spamnb.evaluation.candidates import VIEW_NAMES, parse_settings
 
     return None if text is None else parse_settings(text, VIEW_NAMES)[1]
@@ -176,7 +176,7 @@ MAIL = ("folders", "ham", "spam", "label", "jobs")
 
 
 def mail_options(command: Decorated, label: bool = True, ham: str = HAM_HELP) -> Decorated:
-    """Add the options that name mail and its labels; the command gets them as `mail`."""
+    """Add the options that name mail and its labels; the command gets all as one LabelledMail, `mail`."""
 
     @wraps(command)
     def called(**options: Any) -> Any:
@@ -199,7 +199,7 @@ def mail_options(command: Decorated, label: bool = True, ham: str = HAM_HELP) ->
 
 
 def with_options(command: Decorated, *options: Callable[[Decorated], Decorated]) -> Decorated:
-    """Add options to a command; its help shows them in the opposite order."""
+    """Add `options` to a command; its help shows the last one first."""
     for option in options:
         command = option(command)
     return command

@@ -10,11 +10,11 @@ from spamnb.files import STDOUT, complain
 from spamnb.lock import check_place
 from spamnb.store.model_file import SIGNATURE
 
-OUTPUT = "-"  # in place of a file: standard output, and then nothing else goes there
+OUTPUT = "-"  # given as a file, it means standard output; nothing else is printed then
 
 
 def check_writable(path: str | None) -> None:
-    """Raise CannotCreate for a file that cannot be written, so that no work is done in vain."""
+    """Raise CannotCreate if a file cannot be written; called first, so that no work is done in vain."""
     if path not in (None, OUTPUT):
         place = path if os.path.exists(path) else os.path.dirname(os.path.realpath(path))
         if os.path.isdir(path) or not os.access(place, os.W_OK):
@@ -22,7 +22,7 @@ def check_writable(path: str | None) -> None:
 
 
 def check_replaceable(path: str) -> None:
-    """Raise CannotCreate if a file exists that is neither a model nor empty, such as a mailbox."""
+    """Raise CannotCreate if the file at `path` is neither a model nor empty, but a mailbox, for example."""
     check_place(path)
     try:
         with open(path, "rb") as file:
@@ -53,9 +53,9 @@ def write_reported(path: str, content: str) -> int:
 
 
 def keep_output_private() -> None:
-    """Make the file of standard output readable for this user only, if a shell has just created it.
+    """If a shell has just created a file for standard output, let only this user read the file.
 
-    A mode that is not the default was chosen by somebody, and is not changed.
+    If its mode is not the default, somebody chose the mode, and it is not changed.
     """
     os.umask(umask := os.umask(0o077))
     with suppress(OSError):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from spamnb.evaluation.compare import ComparedCandidate
 
-SILENCE = 3.0  # seconds without a word
+SILENCE = 3.0  # seconds without output, after which `never_silent` prints
 PATIENCE = 0.5  # seconds before a bar is shown: importing rich takes 80 ms
 
 
@@ -31,7 +31,7 @@ def said() -> None:
 
 @contextmanager
 def never_silent(doing: Callable[[], str]) -> Iterator[None]:
-    """On a terminal, print what the program is doing whenever nothing was printed for a few seconds."""
+    """On a terminal, whenever nothing was printed for some seconds, print what `doing` returns."""
     over = Event()
 
     def speak() -> None:
@@ -52,10 +52,10 @@ def never_silent(doing: Callable[[], str]) -> Iterator[None]:
 def progress(
     what: str, total: Callable[[], int], among_lines: bool = False, unit: str = "messages"
 ) -> Iterator[Callable[[int, int], None]]:
-    """Show progress; yields a function to call with the bytes and the messages (or what `unit` names) done.
+    """Show a progress bar. Yield a function; call it with the bytes and messages (or `unit`) of each step.
 
-    `total` is called only if progress is shown, since listing all mail takes time. With `among_lines` the
-    answer is printed meanwhile; on the same terminal, no progress is shown.
+    `total` returns all bytes; it is called only if a bar is shown, since listing all mail takes time. With
+    `among_lines`, results are printed meanwhile; if they go to a terminal, no bar is shown.
     """
     if not is_shown() or (among_lines and sys.stdout.isatty()):
         yield lambda _size, _messages: None
@@ -82,7 +82,7 @@ def progress(
 
 
 def announce(what: str) -> None:
-    """On a terminal, say what the program does next."""
+    """On a terminal, print a line, such as what the program does next."""
     said()
     if is_shown():
         write_stderr(f"{what}\n")
@@ -107,7 +107,7 @@ def new_bar(unit: str) -> Progress:
 
 
 def announce_tried(tried: Iterable[ComparedCandidate]) -> Iterator[ComparedCandidate]:
-    """Yield the results; on a terminal, also print each at once, because all of them take minutes."""
+    """Yield each result; on a terminal, also print it as soon as it is there, because all take minutes."""
     for result in tried:
         if is_shown():
             loss = result.metrics["one_minus_auc_percent"]

@@ -7,13 +7,13 @@ from collections.abc import Collection, Sequence
 from spamnb.errors import UsageError
 
 SETTINGS = "--settings"
-END = "--"  # no options follow it
+END = "--"  # after this word, no word is an option
 
 
 def with_settings_joined(words: Sequence[str], options: Collection[str]) -> list[str]:
-    """Collect settings given as options: `--event bernoulli` becomes `--settings event=bernoulli`.
+    """Join settings given as options: `--event binary` becomes `--settings event=binary`.
 
-    Settings with yes or no are given as `--tfidf`, `--no-headers`. `options`: the options of the command.
+    A setting of yes or no is written `--tfidf` or `--no-tfidf`. `options`: the command's other options.
     """
     from spamnb.evaluation.candidates import SETTING_NAMES, SWITCHES
 
@@ -29,11 +29,11 @@ def with_settings_joined(words: Sequence[str], options: Collection[str]) -> list
         elif switched in SWITCHES and not equals:
             found.append(f"{switched}={'yes' if switched == name else 'no'}")
         elif name in SETTING_NAMES and (equals or given):
-            # In the text of settings, commas and equal signs stand between them.
+            # Commas and equal signs separate settings, so a value must not have them.
             text = value if equals else given.pop(0)
             found.append(f"{name}={text.replace(',', '/').replace('=', ':')}")
         else:
             rest.append(word)
     if found and any(word.startswith(SETTINGS) for word in rest):
-        raise UsageError(f"give all settings as options of their own, or all of them after {SETTINGS}")
+        raise UsageError(f"write all settings as options, such as --event binary, or all after {SETTINGS}")
     return [*([SETTINGS, ",".join(found)] if found else []), *rest, *given]

@@ -21,13 +21,13 @@ class Output(io.FileIO):
         try:
             return super().write(data)
         except OSError as error:
-            # Report it once: the interpreter writes the rest again at its end, and would report it again.
+            # At its exit, Python writes the rest again: that must not fail, or the failure is reported twice.
             os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)
             raise output_error(error) from error
 
 
 def replace_stdout() -> None:
-    """Replace standard output by one that reports failures, and writes `?` for letters it cannot encode."""
+    """Replace `sys.stdout`, so that failures raise our errors, and letters it cannot encode become `?`."""
     raw = io.BufferedWriter(Output(STDOUT, "w", closefd=False))
     encoding = sys.stdout.encoding if sys.stdout else "utf-8"
     sys.stdout = io.TextIOWrapper(raw, encoding, errors="replace", line_buffering=raw.isatty())
