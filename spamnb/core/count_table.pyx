@@ -471,7 +471,7 @@ cdef class CountTable(Counts):
     # For Python
 
     def histogram(self):
-        """Count equally frequent words; return a dict: (messages with a word, by label) → how many words."""
+        """Group words by messages of each label; return a dict: tuple of these numbers → how many words."""
         cdef Size at, k
         cdef Column firsts, sizes
         cdef uint32_t *first

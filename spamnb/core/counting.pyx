@@ -112,7 +112,7 @@ cdef inline void count_entry(
     is_word = occurrences + sign * times > 0
     if (before > 0) & (after > 0) & (is_word != (occurrences > 0)):
         move_entry(table, row, occurrences > 0)  # a pair has the fingerprint of a word
-    is_word |= (after <= 0) & (occurrences > 0)  # the last message of a word is removed: totals of words change
+    is_word |= (after <= 0) & (occurrences > 0)  # the last message of a word is removed: words change
     row[label] += sign
     row[labels + label] += sign * times
     is_new = (after > 0) - (before > 0)
@@ -249,7 +249,7 @@ cdef int count_lesson(CountTable table, Lesson *lesson) except -1 nogil:
 
 
 cdef int change_row(CountTable table, Lesson *lesson, uint64_t key, Text text, int32_t times) except -1 nogil:
-    """Apply a lesson (a journal record) to the counts of one word, or of one word pair (`times`: 0)."""
+    """Apply a lesson (a journal record) to the counts of a word, or of a word pair, for which `times` is 0."""
     cdef Size entry = table.entry_or_new(key, text.at, text.size, lesson.day)
     cdef int32_t *row = table.row_of(entry)
     cdef int step

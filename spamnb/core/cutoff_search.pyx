@@ -10,7 +10,7 @@ def fewest_mistakes(scores, others, double highest, double misfiled):
     """Return the limit (a score) that best separates a label's misfiled messages from its rightly filed ones.
 
     `scores`: sorted scores of the messages filed under the label. About `misfiled` (a number) of these belong
-    to the other label, and probably score as high as that label's messages, whose sorted scores are `others`.
+    to the other label, and probably score like that label's messages, whose sorted scores are `others`.
     The best limit makes the fewest mistakes: misfiled messages at or below it, rightly filed ones above it.
     The limit is at most `highest`; of equally good limits, the highest is returned.
     """

@@ -249,7 +249,7 @@ cdef inline int make_letter_room(Features *features, Size size) except -1 nogil:
 
 
 cdef inline Text text_of_entry(Features *features, Size number) noexcept nogil:
-    """Return the text of a token by its number; it is valid until another token is added."""
+    """Return the text of the token with this number; the text is valid until another token is added."""
     cdef Entry *entry = &features.tokens.entries[number]
     cdef Text text
     text.at, text.size = features.letters + entry.start, entry.end - entry.start

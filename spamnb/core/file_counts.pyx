@@ -56,7 +56,7 @@ cdef struct Sought:  # a key that is looked up
 
 
 cdef Size read_at(int handle, Byte *into, Size size, int64_t at) noexcept nogil:
-    """Read `size` bytes at offset `at`; return how many were read: fewer at the file's end, -1 on errors."""
+    """Read `size` bytes at offset `at`; return how many were read: fewer at the end, -1 on an error."""
     cdef Size found, total = 0
     while total < size:
         found = pread(handle, into + total, size - total, at + total)
@@ -84,7 +84,7 @@ cdef inline int64_t block_start(const BlockFile *file, Size number) noexcept nog
 
 
 cdef bint check_index(BlockFile *file) noexcept nogil:
-    """Return whether the blocks that the index lists fill the column in order; set `file.largest`."""
+    """Return whether the blocks that the index lists fill the column in order; set `file.largest` (bytes)."""
     cdef Size number
     cdef int64_t size, largest = max_block_size(file.labels)
     file.largest = 0
@@ -359,7 +359,7 @@ cdef int load_file(CountTable table, FileCounts counts) except -1:
 
 
 cdef void load_block(CountTable table, const EntryBlock *block) noexcept nogil:
-    """Append a block's entries to a table with memory for them; later, `set_slots` makes its hash table."""
+    """Append a block's entries to a table with memory for them, but not yet to its hash table (`set_slots`)."""
     cdef int64_t[2 * MAX_LABELS] row
     cdef Size k, width = 2 * table.label_count
     cdef int n

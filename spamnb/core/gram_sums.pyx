@@ -16,7 +16,7 @@ cdef class GramSums:
         free(self.rows)
 
     def add(self, Counts counts not None, int sign, targets):
-        """Add counters (`sign` 1) or subtract (-1); `targets`: index of each label here, -1 to leave it out."""
+        """Add gram counters (`sign` 1) or subtract (-1); `targets`: index of each label here, or -1: skip."""
         cdef uint32_t[AT_ONCE] counters
         cdef int64_t *found
         cdef int64_t *row
