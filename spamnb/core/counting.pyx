@@ -249,7 +249,7 @@ cdef int count_lesson(CountTable table, Lesson *lesson) except -1 nogil:
 
 
 cdef int change_row(CountTable table, Lesson *lesson, uint64_t key, Text text, int32_t times) except -1 nogil:
-    """Apply a lesson (a journal record) to the counts of a word, or of a word pair, for which `times` is 0."""
+    """Apply a lesson (a journal record) to the counts of a word, or of a word pair (then `times` is 0)."""
     cdef Size entry = table.entry_or_new(key, text.at, text.size, lesson.day)
     cdef int32_t *row = table.row_of(entry)
     cdef int step

@@ -359,7 +359,7 @@ cdef int load_file(CountTable table, FileCounts counts) except -1:
 
 
 cdef void load_block(CountTable table, const EntryBlock *block) noexcept nogil:
-    """Append a block's entries to a table with memory for them, but not yet to its hash table (`set_slots`)."""
+    """Append a block's entries to a table with enough memory, but not yet to its slots (see `set_slots`)."""
     cdef int64_t[2 * MAX_LABELS] row
     cdef Size k, width = 2 * table.label_count
     cdef int n

@@ -69,7 +69,7 @@ def gram_weights(Scorer scorer not None, Counts counts not None):
 
 
 cdef GramWeights weighed(Scorer scorer, Counts counts, int left_out):
-    """Return the weights of all grams; unless `left_out` is NO_LABEL, with one message fewer in that label."""
+    """Return the weights of all grams; unless `left_out` is NO_LABEL, with one message fewer in it."""
     cdef GramWeights found = GramWeights()
     cdef uint32_t[32] counters
     cdef int64_t[2 * 32] rows
