@@ -30,7 +30,7 @@ Models = dict[str, Model | None]
 
 
 def gather(database: Connection, folder: str, seconds: float = inf) -> int:
-    """Copy new verdicts from the log into the database, and remove old entries; return how many were read.
+    """Copy new verdicts from the log into the database and remove old ones; return the number of new ones.
 
     Stop after `seconds`, but copy at least one piece of the log.
     """
@@ -78,9 +78,9 @@ def gather_file(database: Connection, folder: str, name: str, models: Models, de
 
 
 def store_corrections(database: Connection, fields: dict[str, Any]) -> None:
-    """Store a correction for each judged message that was later learned under a label other than its verdict.
+    """Store a correction of each verdict whose message was later learned under another label (by `fields`).
 
-    Only verdicts of the same model count, and those of `classify`, which may have used a fallback model.
+    Change only verdicts of the same model, and those of `classify`, which may have used a fallback model.
     """
     path, label = shown_path(fields), fields["label"]
     learned = bytes(fields["learned"])
@@ -100,7 +100,7 @@ def store_corrections(database: Connection, fields: dict[str, Any]) -> None:
 
 
 def is_repeated(database: Connection, row: dict[str, Any]) -> bool:
-    """Return whether `spamnb imap` logged the same verdict again, as it does after it was killed."""
+    """Return whether `spamnb imap` logged this verdict twice, as it may do if it was killed in between."""
     if not row["source"].startswith("imap "):
         return False
     found = database.execute(
@@ -111,13 +111,13 @@ def is_repeated(database: Connection, row: dict[str, Any]) -> bool:
 
 
 def copied(database: Connection, folder: str, name: str) -> int:
-    """Return how many bytes of a log file were copied before; 0 if a shorter file has replaced it."""
+    """Return how many bytes of the log file `name` are copied; 0 if a shorter file has replaced it."""
     found = database.execute("SELECT done FROM files WHERE name = ?", (name,)).fetchone()
     return found[0] if found and found[0] <= log.size_and_time(folder, name)[0] else 0
 
 
 def prune(database: Connection, folder: str, days: int, size: int) -> None:
-    """Remove entries older than a year (or `days`, if longer), and the oldest ones beyond `size` bytes."""
+    """Remove entries older than a year (or `days`, if longer), and the oldest beyond about `size` bytes."""
     oldest = log.confirmed_now(folder) - max(YEAR, days * log.DAY)
     database.execute("DELETE FROM entries WHERE time < ?", (oldest,))
     most = size // BYTES_OF_ENTRY
@@ -125,7 +125,7 @@ def prune(database: Connection, folder: str, days: int, size: int) -> None:
 
 
 def row_of(fields: dict[str, Any], models: Models) -> dict[str, Any]:
-    """Return the database row of a log record: its fields, the message's headers, reasons for the verdict."""
+    """Return the database row for a log record: its fields, the message's headers, and the reasons."""
     message = read(log.message_of(fields))
     verdict = safe_text(fields["verdict"])
     ham, spam = fields["cutoffs"] or (None, None)
@@ -161,7 +161,7 @@ def date_of(message: Message, judged: float) -> float:
 
 
 def reasons_of(message: Message, fields: dict[str, Any], path: str, models: Models) -> str:
-    """Explain a verdict in a few words with the current model; return "" if the model is gone or damaged."""
+    """Give reasons for a verdict in a few words, by the model as it is now; "" if it is gone or damaged."""
     with suppress(SpamnbError, OSError, ValueError):  # ValueError: the path has a NUL
         if path not in models:
             models[path] = None

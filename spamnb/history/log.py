@@ -1,7 +1,7 @@
-"""A log of verdicts, each with its message. Judging a message appends to the log; the history is made from
-it.
+"""A log of verdicts, each with its message. Judging a message only appends to the log, which is fast;
+`gathering.py` copies the verdicts into the database of the history later.
 
-A file has the verdicts of a day, or a part of them, so that old verdicts are deleted with their file. A
+A file has the verdicts of a day, or some of them, so that old verdicts are deleted with their file. A
 record is MARK, then length and CRC-32 of a msgpack map (4 bytes each, little-endian), then the map: a
 verdict, or lessons (hashes of learned or forgotten messages). MARK is escaped in the map, so that the record
 after a damaged one is always found, and no message can look like a record. Many processes append at once:
@@ -80,7 +80,7 @@ class HistoryLog:
 
 
 def append_lessons(model: str, lessons: "Iterable[tuple[str | None, str | None, bytes]]") -> None:
-    """Append learned messages to the history, if it is kept: label before, label after, and hash of each.
+    """Append lessons to the log, if there is one: (label before, label after, hashes of the messages).
 
     If that fails, warn in one line.
     """
@@ -99,7 +99,7 @@ def append_lessons(model: str, lessons: "Iterable[tuple[str | None, str | None, 
 
 
 def append_record(folder: str, record: bytes, size: int) -> bool:
-    """Append a record to the latest file of today, or to a new one; return whether the file is new."""
+    """Append a record to today's latest file, or to a new file if that is full; return whether it is new."""
     try:
         names = file_names(folder)
     except FileNotFoundError:
@@ -118,7 +118,7 @@ def append_record(folder: str, record: bytes, size: int) -> bool:
 
 
 def complain_once(step: str, why: str) -> None:
-    """Warn why a step failed, unless its last warning said the same; `why` is "" if it succeeded."""
+    """Warn that a step failed, unless its last warning gave the same reason; `why` is "" after a success."""
     if why and why != COMPLAINTS.get(step):
         complain(why)
     COMPLAINTS[step] = why
@@ -135,7 +135,7 @@ def file_names(folder: str) -> list[str]:
 
 
 def file_limit(size: int) -> int:
-    """Return the size at which a log file is full: small, so that pruning removes little at once."""
+    """Return the size at which a file of the log is full: small, so that pruning removes little at once."""
     return min(size // 8, MAX_FILE)
 
 
@@ -159,7 +159,7 @@ def prune_files(folder: str, days: int, size: int) -> None:
 
 
 def confirmed_now(folder: str) -> float:
-    """Return the time from which ages are counted: the end of the third last day with judged mail.
+    """Return the time from which ages are counted: the end of the third last day with judged mail, or 0.
 
     If ages were counted from now, a clock that is wrong for a day or two would delete everything.
     """
@@ -179,7 +179,7 @@ def size_and_time(folder: str, name: str) -> tuple[int, float]:
 def packed_record(
     raw: bytes, verdict: "Verdict", model: str, source: str, user: str, now: float, limits: list[int]
 ) -> bytes:
-    """Return the record of a verdict; the message is parsed later, when it is copied into the database."""
+    """Return the record of a verdict. The message is parsed later, when the record goes into the database."""
     digest = None
     if len(raw) > MAX_MESSAGE:
         digest = hash_of_raw(raw)  # while all of it is there
@@ -218,7 +218,7 @@ def hash_of_raw(raw: bytes) -> int:
 
 
 def read_piece(folder: str, name: str, start: int, size: int, to_keep: bool = False) -> bytes:
-    """Read `size` bytes of a log file (b"" if it is gone); with `to_keep`, sync the file and its folder."""
+    """Read up to `size` bytes of a log file; b"" if it is gone. With `to_keep`, sync file and folder, too."""
     path = os.path.join(folder, name)
     try:
         with open(open_own(path, os.O_RDONLY), "rb", buffering=0) as file:
@@ -237,7 +237,8 @@ def read_piece(folder: str, name: str, start: int, size: int, to_keep: bool = Fa
 def unpacked_records(data: bytes) -> "tuple[list[tuple[int, int, Fields]], int]":
     """Return (start, end, fields) of each undamaged record in a piece of a file, and where to read on.
 
-    Reading continues at an incomplete record or, if there is none, behind the last undamaged one or later.
+    That is at an incomplete record. If there is none, it is behind the last undamaged record, but at most
+    MAX_RECORD bytes before the end.
     """
     found: list[tuple[int, int, Fields]] = []
     at = done = 0
@@ -268,7 +269,7 @@ def sound_fields(record: bytes) -> "Fields | None":
 
 
 def are_fields(fields: "Fields") -> bool:
-    """Return whether fields have values that `packed_record` or `append_lessons` can write."""
+    """Return whether a record's fields have values that `packed_record` or `append_lessons` can write."""
     is_lessons = "learned" in fields
     data = ("model", "learned") if is_lessons else ("model", "source", "user", "message")
     if not is_number(fields["time"], 0, LATEST) or len(fields["model"]) > MAX_PATH:

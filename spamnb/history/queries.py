@@ -58,7 +58,7 @@ class History:
 
     @classmethod
     def open(cls, folder: str | None = None) -> History:
-        """Open the history of a folder (by default the user's); create it if it is missing."""
+        """Open the history in a folder, by default that of the user; create the history if it is missing."""
         folder = folder or state_folder("history")
         return cls(folder, open_database(folder))
 
@@ -75,7 +75,7 @@ class History:
             self.database.close()
 
     def gather(self, seconds: float = inf) -> int:
-        """Copy new verdicts from the log into the database, for about `seconds`; return how many verdicts."""
+        """Copy new verdicts from the log into the database for about `seconds`; return how many were read."""
         return gathering.gather(self.database, self.folder, seconds)
 
     def bytes_left(self) -> int:
@@ -86,21 +86,21 @@ class History:
     def entries(
         self, order: str = "doubt", *, limit: int = 50, after: str | None = None, **asked: Any
     ) -> list[Entry]:
-        """List verdicts from the start or after a cursor; `asked` are filters: arguments of `conditions_of`.
+        """List entries, from the first or after a cursor; `asked` has filters: arguments of `conditions_of`.
 
-        Order `doubt`: uncorrected verdicts first; among these unsure ones (latest first), then spam, then
-        ham, both by distance from the cutoff. Orders `date` and `time`: latest first.
+        Order `doubt`: verdicts without a correction come first, of these first unsure ones (latest first),
+        then spam, then ham (both nearest to the cutoff first). Orders `date` and `time`: latest first.
         """
         return self._listed(order, ">", after, limit, asked)
 
     def entries_near(self, id: int, order: str, limit: int, **asked: Any) -> list[Entry]:  # noqa: A002
-        """List an entry, placed as if it were not corrected, and up to `limit` entries on each side."""
+        """List an entry, sorted as if it had no correction, and up to `limit` entries before and after it."""
         there = self.entry(id)
         before, after = (self._listed(order, sign, str(id), limit, asked) for sign in "<>")
         return [*reversed(before), *filter(None, [there]), *(one for one in after if one.id != id)]
 
     def neighbours(self, id: int, order: str, **asked: Any) -> list[Entry | None]:  # noqa: A002
-        """Return the entries before and after an entry, or None, as if the entry were not corrected."""
+        """Return the entries (or None) before and after an entry, sorted as if this had no correction."""
         return [next(iter(self._listed(order, sign, str(id), 1, asked)), None) for sign in "<>"]
 
     def _listed(
@@ -115,7 +115,7 @@ class History:
         return self._select(conditions, values | place, by, limit)
 
     def _place(self, columns: Sequence[str], cursor: str | None) -> dict[str, Any]:
-        """Return the values by which the entry at a cursor is sorted; {} if the entry is gone."""
+        """Return the SQL parameters by which the entry at a cursor is sorted; {} if the entry is gone."""
         number = (cursor or "").removesuffix("c")
         if not is_number(number):
             return {}
@@ -146,7 +146,7 @@ class History:
         return next(iter(self._select(["id = :id"], {"id": id})), None)
 
     def message(self, id: int) -> bytes | None:  # noqa: A002
-        """Read a message, or the first part of a large one; None if it was pruned."""
+        """Return the message of an entry, or the first part of a large one; None if the log file is gone."""
         found = self.database.execute(
             "SELECT file, start, length, time FROM entries WHERE id = ?", (id,)
         ).fetchone()
@@ -163,13 +163,13 @@ class History:
         return [id_ for (id_,) in found]
 
     def corrected_since(self, when: float, source: str) -> list[Entry]:
-        """List entries whose source starts with `source`, and whose correction changed after a time."""
+        """List entries whose source starts with `source`, and whose correction changed after `when`."""
         conditions = ["corrected > :when", "substr(source, 1, :size) = :source"]
         values = {"when": when, "size": len(source), "source": source}
         return self._select(conditions, values, "corrected", limit=-1)
 
     def correct(self, ids: Iterable[int], label: str | None, now: float | None = None) -> None:
-        """Store the label that a person gave to messages; None undoes that. The caller learns the messages.
+        """Store the label that a person gave messages; None removes it. The caller must learn the messages.
 
         The stored time is later than the times of all earlier corrections, even if the clock was set back.
         """
@@ -187,12 +187,12 @@ class History:
             Path(self.folder, CORRECTED).touch()
 
     def remember_labels(self, labels: Mapping[int, str | None]) -> None:
-        """Store the labels, by id, under which messages were learned before their first correction."""
+        """Store {id of an entry: label under which its message was learned before the first correction}."""
         with transaction(self.database) as database:
             database.executemany("INSERT OR IGNORE INTO labels_before VALUES (?, ?)", labels.items())
 
     def label_before(self, id: int) -> str | None:  # noqa: A002
-        """Return the label under which a message was learned before its correction; None if it was not."""
+        """Return the label under which a message was learned before its correction; None if under none."""
         found = self.database.execute("SELECT label FROM labels_before WHERE id = ?", (id,)).fetchone()
         return found[0] if found else None
 
@@ -222,7 +222,7 @@ class History:
         return {(verdict, correction): count for verdict, correction, count in found}
 
     def scores(self, model: str, seconds: float) -> list[tuple[float, str, str | None]]:
-        """List score, verdict and correction of a model's entries, up to `seconds` before its latest."""
+        """List (score, verdict, correction) of a model's entries in the `seconds` before its latest entry."""
         return self.database.execute(
             "SELECT score, verdict, correction FROM entries WHERE model = :model"
             " AND time >= (SELECT max(time) FROM entries WHERE model = :model) - :seconds",
@@ -243,7 +243,7 @@ def conditions_of(
     asks_folder: bool | None = None,
     is_by_provider: bool = False,
 ) -> tuple[list[str], dict[str, Any]]:
-    """Return SQL conditions for these filters, and the values in those; `text` has words to search for."""
+    """Return SQL conditions for these filters, and values for their parameters; `text` has words to find."""
     conditions, values = [], {"since": since, "verdict": verdict, "asks_folder": asks_folder}
     if since is not None:
         conditions.append("time >= :since")
@@ -267,7 +267,7 @@ def has_words(text: str, words: str) -> bool:
 
 
 def normalized(text: str) -> str:
-    """Normalize case and width of a text for a search."""
+    """Return a text for a search: without differences of case or of width, such as full-width letters."""
     return normalize("NFKC", text).casefold()
 
 

@@ -1,6 +1,6 @@
 """The database of the history: columns and opening.
 
-A message stays in its log file and is deleted with it; its verdict and correction are kept here for a year.
+Messages stay in the log files, and are deleted with them; verdicts and corrections are kept here for a year.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ CREATE INDEX IF NOT EXISTS by_digest ON entries (digest);
 
 
 def open_database(folder: str) -> Database:
-    """Open the database of a folder; create it if it is missing."""
+    """Open the database of the history in `folder`; create it if it is missing."""
     path = os.path.join(folder, NAME)
     try:
         return databases.open_database(path, partial(make_tables, schema=SCHEMA))

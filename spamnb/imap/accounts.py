@@ -17,14 +17,14 @@ TLS_PORTS = {"implicit": 993, "starttls": 143, "none": 143}
 LIST = "list"
 NOTHING, FLAG, MOVE = ACTIONS = ("nothing", "flag", "move")
 NAME = re.compile(r"[\w@+-][\w@+.-]*")  # of an account, and of the file of its state
-WHY_ONE_ACCOUNT = "of two accounts for one mailbox, each would learn as spam what the other has moved"
+WHY_ONE_ACCOUNT = "with two accounts for one mailbox, each would learn as spam what the other moves to Junk"
 SECRETS = ("password_command", "password_file", "keyring", "oauth2_token_command")
 
 
 @dataclass(frozen=True)
 class Account:
-    """An account in `imap.toml`. If `junk` or `sent` is "", the folder is found by the server's mark or by
-    a usual name; if `unsure` is "", there is no such folder."""
+    """An account in `imap.toml`. If `junk` or `sent` is "", spamnb finds the folder by the server's mark
+    (RFC 6154) or by a usual name. If `unsure` is "", unsure mail is not moved."""
 
     name: str
     host: str
@@ -77,7 +77,7 @@ class Account:
 
 
 def is_local_host(host: str) -> bool:
-    """Return whether a host name or address is that of this machine."""
+    """Return whether `host` means this machine: "localhost", or a loopback address such as 127.0.0.1."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -85,7 +85,7 @@ def is_local_host(host: str) -> bool:
 
 
 def default_config() -> str:
-    """Return the default path of imap.toml, which is in the folder spamnb of the XDG configuration folder."""
+    """Return the default path of imap.toml: spamnb/imap.toml in $XDG_CONFIG_HOME, or else in ~/.config."""
     folder = xdg_folder("XDG_CONFIG_HOME", ".config")
     if folder is None:
         raise NoInput("cannot find imap.toml without a home folder; set $XDG_CONFIG_HOME")
@@ -93,7 +93,7 @@ def default_config() -> str:
 
 
 def read_accounts(path: str, wanted: str | None = None) -> list[Account]:
-    """Read all accounts of a file, or only the account named `wanted`."""
+    """Read and check all accounts in the file `path`; return them, or only the account named `wanted`."""
     try:
         content, _ = read_toml(path)
     except FileNotFoundError:
@@ -129,7 +129,7 @@ def check_name(name: str) -> None:
 
 
 def parse_account(name: str, table: Any) -> Account:
-    """Make an account from a table of the file; an error about an unknown key suggests a similar key."""
+    """Make an account from its table in `imap.toml`; raise DataError if a key or a value there is wrong."""
     check_name(name)
     if not isinstance(table, dict):
         raise DataError("an account must be a table that begins with [account.NAME]")
@@ -142,7 +142,7 @@ def parse_account(name: str, table: Any) -> Account:
 
 
 def checked_sort(table: Any) -> dict[str, str]:
-    """Check and return the table `sort`: for each label, the folder that its mail is moved to."""
+    """Check the table `sort` of an account and return it: {label: folder to move mail of this label to}."""
     if not isinstance(table, dict) or not all(name and isinstance(name, str) for name in table.values()):
         raise WrongValue("sort", 'sort must be a table of labels and folders, e.g. Work = "INBOX/Work"')
     for label in table:

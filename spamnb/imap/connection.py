@@ -76,7 +76,7 @@ class ImapConnection:
             self._hang_up()
             self._connect()
             self._authenticate()
-        self.client._cached_capabilities = None  # there may be more now
+        self.client._cached_capabilities = None  # after the login there may be more
         self.capabilities = frozenset(name.decode("ascii", "replace") for name in self.client.capabilities())
         if self.has("ENABLE") and self.has("CONDSTORE"):
             self.client.enable("CONDSTORE")  # else Dovecot does not send the number of the last change
@@ -172,24 +172,24 @@ class ImapConnection:
         return opened
 
     def search(self, *criteria: str) -> list[int]:
-        """Return the UIDs of messages in the open folder that meet IMAP search criteria, sorted."""
+        """Return the UIDs, sorted, of messages in the open folder that match `criteria` of IMAP's SEARCH."""
         with self._explained(f"search the folder {self.folder}"):
             return sorted(map(in_range, set(self.client.search(criteria or "ALL"))))
 
     def from_uid(self, first: int, *criteria: str) -> list[int]:
-        """Return the UIDs, from `first` on, of messages that are not deleted and meet the criteria."""
+        """Return UIDs from `first` on, of messages that match `criteria` and are not flagged as deleted."""
         found = self.search("UNDELETED", "UID", f"{first}:*", *criteria)
         return [uid for uid in found if uid >= first]  # if none is that high, the server returns the highest
 
     def fetch(self, uids: Sequence[int], item: str) -> dict[int, dict[bytes, Any]]:
-        """Fetch an item of messages, such as FLAGS; return {UID: answer}, only for the given UIDs."""
+        """Fetch `item`, such as FLAGS, of messages; return {UID: answer} for those of `uids` that exist."""
         with self._explained(f"read the folder {self.folder}"):
             found: dict[int, dict[bytes, Any]] = self.client.fetch(uids, item)
             self.fetched += len(uids)
             return {uid: found[uid] for uid in uids if uid in found}
 
     def move(self, uids: Sequence[int], folder: str) -> dict[int, int]:
-        """Move messages, or copy them if the server cannot move; return {old UID: new UID} if reported."""
+        """Move messages (copy, if the server cannot move); return {old UID: new UID}, {} if not reported."""
         verb = "move" if self.has("MOVE") else "copy"
         with self._explained(f"{verb} to {folder}"):
             self._copied_uids()
@@ -216,12 +216,12 @@ class ImapConnection:
             self.client.add_flags(uids, [flag], silent=True)
 
     def remove(self, uids: Sequence[int]) -> None:
-        """Delete for good messages that are flagged as deleted; the server must support UIDPLUS."""
+        """Delete messages for good. They must be flagged as deleted, and the server must support UIDPLUS."""
         with self._explained(f"remove from {self.folder}"):
             self.client.uid_expunge(uids)
 
     def wait(self, seconds: float, wake: int) -> None:
-        """Wait until the open folder changes, `wake` has a byte to read, or some seconds have passed."""
+        """Wait until the server reports a change (IDLE), `wake` has a byte to read, or `seconds` are over."""
         if not self.has("IDLE"):
             select.select([wake], [], [], seconds)
             return
@@ -234,7 +234,7 @@ class ImapConnection:
 
     @contextmanager
     def _explained(self, doing: str) -> Iterator[None]:
-        """Turn any exception into an ImapError about `doing`: a server's answer can raise any class."""
+        """Turn any exception into an ImapError that says what failed (`doing`) and why."""
         self.doing = doing
         try:
             yield
@@ -262,7 +262,7 @@ def in_range(value: Any, most: int = MAX_UID) -> int:
 
 
 def uids_in(text: bytes) -> list[int]:
-    """Expand a set of UIDs: b"2,5:7" is 2, 5, 6, 7."""
+    """Return the UIDs in a set as IMAP writes it: b"2,5:7" is [2, 5, 6, 7]."""
     found: list[int] = []
     for piece in text.split(b",", MAX_COPIED):
         first, _, last = piece.partition(b":")

@@ -1,4 +1,4 @@
-"""Finding corrections by the owner: messages moved into or out of Junk, flagged, or marked for review."""
+"""Finding the owner's corrections: mail moved into or out of Junk, flagged, or marked on the review page."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class Corrections:
         self.rescue = Rescue(mailbox)
 
     def look_for_moved(self, name: str) -> None:
-        """Learn messages that the owner moved to a folder, if the folder is for mail of a label.
+        """Learn messages that the owner moved to a folder, if mail in it has one label, such as spam in Junk.
 
-        In Junk, judge what the provider put there; record the new UIDs of messages that spamnb moved here.
+        Also judge mail that the provider put into Junk, and record new UIDs of mail that spamnb moved here.
         """
         label = self.mailbox.roles.labels.get(name, "")
         folder, before, uids = look_into(self.connection, self.state, name, "moved")
@@ -75,7 +75,7 @@ class Corrections:
             self.state.note(*found)
 
     def look_for_moved_back(self, name: str) -> None:
-        """Learn as ham the mail that the owner moved to this folder of ham from where spamnb had put it."""
+        """Learn mail as ham if the owner moved it to this ham folder from where spamnb had put it."""
         folder, before, uids = look_into(self.connection, self.state, name, "rescued")
         for some in cut(uids if before.validity else (), FETCHED):
             keys = self.mailbox.keys(folder, some)
@@ -90,9 +90,10 @@ class Corrections:
         self.mailbox.note([], "rescued", folder, folder.next_uid)
 
     def learn_moved_back(self, folder: Folder, met: dict[int, Record]) -> tuple[list[int], list[Record]]:
-        """Learn as ham the messages that the owner moved back to the open folder; return UIDs and records.
+        """Learn as ham those of `met` that the owner moved back to the open folder; return UIDs and records.
 
-        `met`: {UID: earlier record}. A junk keyword still set is recorded as set by spamnb, not by the owner.
+        `met` is {UID: earlier record}. A junk keyword that is still set is recorded as spamnb's own, so that
+        the next visit does not learn the message as spam.
         """
         moved = self._moved_back(folder, met)
         notes = self.mailbox.learn(HAM, folder, moved, "moved back here")
@@ -103,7 +104,7 @@ class Corrections:
         ]
 
     def _moved_back(self, folder: Folder, met: dict[int, Record]) -> list[int]:
-        """Return the UIDs of messages moved (not copied) by the owner away from the folder spamnb chose."""
+        """Return UIDs of messages in `met` that the owner moved, not copied, from where spamnb put them."""
         candidates = {
             uid: known
             for uid, known in met.items()
@@ -125,7 +126,7 @@ class Corrections:
         return sorted(candidates)
 
     def look_for_keywords(self, name: str) -> None:
-        """Learn messages that another program flagged as junk or not junk."""
+        """Learn messages in a folder to which another program gave a keyword for junk, or for not junk."""
         folder = self.connection.open(name, read_only=True)
         before = self.state.progress("keywords", name)
         if folder.modseq and (before.validity, before.modseq) == (folder.validity, folder.modseq):
@@ -153,14 +154,14 @@ class Corrections:
         self.mailbox.note(notes, "keywords", folder, 0)
 
     def _is_old(self, folder: Folder, uid: int, known: Record | None) -> bool:
-        """Return whether a junk keyword is no correction: spamnb set it, or it was left on mail from Junk."""
+        """Return whether a junk keyword is old: spamnb set it, or it was set before the mail left Junk."""
         if known is None:
             met = self.state.record(self.mailbox.keys(folder, [uid]).get(uid, b""))
             return met is not None and met.folder in self.mailbox.put_away
         return known.flag != "" or known.ours
 
     def look_for_correspondents(self, name: str) -> None:
-        """Add the recipients of sent mail to the known senders."""
+        """Add the recipients of new mail in `name`, the folder of sent mail, to the known senders."""
         folder, _, uids = look_into(self.connection, self.state, name, "correspondents")
         people = People(self.mailbox.model)
         for some in cut(uids, FETCHED) if not self.mailbox.dry_run else ():
@@ -172,7 +173,7 @@ class Corrections:
 def label_by_keywords(keywords: Iterable[str], known: Record | None) -> str:
     """Return the label that the keywords of a message mean; "" if they mean none, or contradict each other.
 
-    A ham keyword contradicts a junk keyword, unless the record `known` says that spamnb set the latter.
+    A ham keyword contradicts a junk keyword, unless the record `known` says that spamnb set the junk keyword.
     """
     lower = {keyword.lower() for keyword in keywords}
     junk = not lower.isdisjoint(keyword.lower() for keyword in JUNK_KEYWORDS)
@@ -183,9 +184,9 @@ def label_by_keywords(keywords: Iterable[str], known: Record | None) -> str:
 
 
 def take_marks(mailbox: VisitedMailbox, moves_mail: bool) -> dict[Record, Entry]:
-    """Note marks of the review page; return {record: entry of the history}.
+    """Store new marks of the review page in the records; return {record: entry of the history}.
 
-    If `moves_mail`, also note where to move each message; one already being moved waits for the next visit.
+    If `moves_mail`, also store where to move each message. A message being moved waits for the next visit.
     """
     state = mailbox.state
     since = state.progress("marks", "").modseq / 1e6

@@ -52,7 +52,7 @@ class JunkMessage(NamedTuple):
 
 
 def send_digest(account: Account, connection: ImapConnection, state: State, model: str) -> tuple[int, str]:
-    """Write a digest of new mail in Junk to the inbox; return how many messages it lists, and Junk's name."""
+    """Put a message that lists new mail in Junk into the inbox; return how many it lists, and Junk's name."""
     roles = roles_in(account, connection.folders())
     if not roles.junk:
         raise DataError('found no Junk folder; name it in imap.toml: junk = "…"')
@@ -80,7 +80,7 @@ def send_digest(account: Account, connection: ImapConnection, state: State, mode
 def junk_messages(
     account: Account, connection: ImapConnection, model: Model, uids: list[int]
 ) -> list[JunkMessage]:
-    """Return messages of the open folder in the form for the digest, each with a reason for its verdict."""
+    """Judge messages of the open folder; return what the digest shows of each, such as sender and reason."""
     found = []
     for message in messages(connection, uids):
         parsed = read(message.raw)
@@ -99,7 +99,7 @@ def junk_messages(
 def digest_of(
     account: Account, junk: str, like_ham: list[JunkMessage], put_by_us: list[JunkMessage]
 ) -> bytes:
-    """Return the digest: a message that lists `like_ham`, put into Junk by the provider, then `put_by_us`."""
+    """Return the digest: a mail that lists `like_ham`, put into Junk by the provider, then `put_by_us`."""
     message = EmailMessage()
     message["From"] = f"spamnb <{account.user if '@' in account.user else 'spamnb@localhost'}>"
     message["To"] = message["From"]
@@ -134,7 +134,7 @@ def as_text(one: JunkMessage) -> str:
 
 
 def as_html(one: JunkMessage) -> Markup:
-    """Return a message of the digest as lines of HTML: columns would be too narrow on a phone."""
+    """Return HTML for one listed message, one fact per line: columns would be too narrow on a phone."""
     subject = element("bdi", one.subject)
     return element(
         "div",

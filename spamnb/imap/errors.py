@@ -1,4 +1,4 @@
-"""Errors of the server and of the network, with messages that say what to do."""
+"""Errors of the mail server and of the network, with messages that say what to do."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BYTES = re.compile(r"""\bb(["'])(.*?)\1""")  # bytes, as Python prints them
 
 
 class ImapError(SpamnbError):
-    """The server rejected a command, or gave a malformed answer; the connection can still be used."""
+    """The server rejected a command, or gave a malformed answer. After `Broken`, the connection is lost."""
 
 
 class Broken(ImapError):
@@ -73,13 +73,13 @@ REFUSED = {
 
 
 def explained(error: Exception, account: Account, doing: str) -> ImapError:
-    """Return an ImapError that says what failed (`doing`: "open the folder Work"), why, and what to do."""
+    """Make an ImapError from `error`: what failed (`doing`, e.g. "open the folder Work"), why, what to do."""
     where, why = f"{account.host}:{account.port_number}", reason_of(error)
     if isinstance(error, exceptions.LoginError) and not any(code in why for code in BUSY):
         provider = provider_of(account.host)
         hint = f". {provider.hint}" if provider and not account.oauth2_token_command else ""
         return NotLoggedIn(f"{where}: login refused ({why}); check the address and the password{hint}")
-    is_read_only = isinstance(error, imaplib.IMAP4.readonly)  # to imaplib, an end of the connection
+    is_read_only = isinstance(error, imaplib.IMAP4.readonly)  # for imaplib, the connection ends here
     for kind, text in BROKEN.items():
         if isinstance(error, kind) and not is_read_only:
             is_untrusted = kind is ssl.SSLCertVerificationError
@@ -96,13 +96,13 @@ def explained(error: Exception, account: Account, doing: str) -> ImapError:
 
 
 def redact(error: BaseException, secret: str) -> None:
-    """Remove the text of an error if it contains a secret, because a server may repeat what spamnb sent.
+    """Remove the text of `error` if the text contains `secret`, because a server may repeat what it was sent.
 
-    Call this before the text is shortened or made printable: afterwards a secret would not be found.
+    Call this before the text is shortened or made printable: afterwards `secret` might not be found.
     """
     text, data = error_text(error), secret.encode()
     forms = {secret, secret.replace("\\", r"\\").replace('"', r"\""), repr(data)[2:-1]}
-    # As in a login, where base64 encodes other text, too: four letters for each three bytes.
+    # A login encodes the secret together with other text in base64: four letters for each three bytes.
     forms.update(b64encode(b"\0" * shift + data + b"\0" * 3)[4:-4].decode() for shift in range(3))
     if secret and any(form in text for form in forms if form):
         error.args = (next((code for code in BUSY if code in text), "…"),)

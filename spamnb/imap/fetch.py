@@ -33,7 +33,7 @@ def cut(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
 
 
 def flags(connection: ImapConnection, uids: Sequence[int]) -> dict[int, frozenset[str]]:
-    """Return {UID: flags} of messages; leave out messages that are missing."""
+    """Return {UID: flags} of messages in the open folder; leave out messages that are missing."""
     found = values(connection, uids, "FLAGS").items()
     return {
         uid: frozenset(flag.decode("utf-8", "replace") for flag in set_ or () if flag) for uid, set_ in found
@@ -41,13 +41,13 @@ def flags(connection: ImapConnection, uids: Sequence[int]) -> dict[int, frozense
 
 
 def values(connection: ImapConnection, uids: Sequence[int], item: str) -> dict[int, Any]:
-    """Return {UID: value} of an item of messages, such as FLAGS; a value is None if the answer lacks it."""
+    """Fetch `item`, such as FLAGS, of messages; return {UID: value}, with None if an answer has no value."""
     fetched = (connection.fetch(some, item) for some in cut(uids, FETCHED))
     return {uid: answer.get(item.encode()) for answers in fetched for uid, answer in answers.items()}
 
 
 def heads(connection: ImapConnection, uids: Sequence[int], *names: str) -> Iterator[tuple[int, bytes]]:
-    """Yield the UID and the header block, or only the named fields, of each message that can be read."""
+    """Yield (UID, header block) of each message that can be read; if `names` are given, only these fields."""
     section = f"HEADER.FIELDS ({' '.join(names)})" if names else "HEADER"
     for some in cut(uids, FETCHED):
         for head in _fetch(connection, some, f"BODY.PEEK[{section}]<0.{MAX_HEAD}>"):

@@ -1,4 +1,4 @@
-"""The purpose of each folder: as configured, as marked by the server, or by its name."""
+"""Which folder serves which purpose: by `imap.toml`, by the server's mark, or by the folder's name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spamnb.mailboxes.roles import ARCHIVE, JUNK, SENT, TRASH, role_of
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
 
-ALL = "all"  # by the server's mark only: no name is reliable
+ALL = "all"  # found by the server's mark only: no name is reliable
 Found = Sequence[tuple[str, frozenset[str]]]  # names, and their flags in lower case
 # How a server marks a folder (RFC 6154), and the role that its name may indicate.
 MARKS = {
@@ -29,7 +29,7 @@ MARKS = {
 
 @dataclass(frozen=True)
 class Roles:
-    """The folders of an account by their purpose; "" if there is no folder for a purpose."""
+    """The folders of an account by their purpose, such as `junk`; "" if there is no folder for a purpose."""
 
     inbox: tuple[str, ...]
     ham: tuple[str, ...]
@@ -42,13 +42,13 @@ class Roles:
 
     @property
     def labels(self) -> dict[str, str]:
-        """A dict {folder: label}: mail that the owner moves to the folder is learned under the label."""
+        """A dict {folder: label}: mail that the owner moves to this folder is learned under this label."""
         junk = {self.junk: SPAM} if self.junk else {}
         return junk | {folder: label for label, folder in self.sort.items()}
 
     @property
     def homes(self) -> dict[str, str]:
-        """A dict {folder: label}: that of `labels`, and ham for each inbox and each folder of ham."""
+        """A dict {folder: label of its mail}: all of `labels`, and ham for inboxes and for folders of ham."""
         return self.labels | dict.fromkeys((*self.inbox, *self.ham), HAM)
 
     @property
@@ -58,7 +58,7 @@ class Roles:
 
 
 def roles_in(account: Account, listed: Found, warn: Callable[[str, DataError], None] | None = None) -> Roles:
-    """Find the folder for each purpose. If a configured folder is missing, call `warn` or raise an error."""
+    """Find the folder for each purpose. If one is missing, call `warn` if given (not for Junk), or raise."""
     names = [name for name, _ in listed]
 
     def found(name: str) -> str:
@@ -89,7 +89,7 @@ def roles_in(account: Account, listed: Found, warn: Callable[[str, DataError], N
 
 
 def named(name: str, names: Sequence[str]) -> str:
-    """Return the server's spelling of a configured folder name; raise DataError if there is none."""
+    """Return a folder name of `imap.toml` as the server writes it; raise DataError if `names` lacks it."""
     if not name or name in names:
         return name
     if name.upper() == "INBOX":
@@ -101,7 +101,7 @@ def named(name: str, names: Sequence[str]) -> str:
 
 
 def marked(role: str, listed: Found) -> str:
-    """Return the folder for a role, by the server's mark or else by a usual name; "" if there is none."""
+    """Return the folder for a role such as "junk": by the server's mark, else by a usual name; "" if none."""
     mark, meaning = MARKS[role]
     for name, flags in listed:
         if mark in flags:

@@ -25,8 +25,8 @@ def days_ago(days: int) -> str:
 def kept(connection: ImapConnection, roles: Roles, name: str) -> list[int]:
     """Return the UIDs of the messages in the open folder that the owner keeps.
 
-    In an inbox, these are messages read or answered, and older than DAYS days; in a folder of all mail, which
-    contains the inbox, all messages older than DAYS days; in other folders, all but drafts.
+    In an inbox, these are messages read or answered, without a junk keyword, older than DAYS days; in a
+    folder of all mail (the inbox, too), all messages older than DAYS days; elsewhere, all but drafts.
     """
     day, wanted = days_ago(DAYS), ["UNDRAFT"]
     if is_settled_late(roles, name):
@@ -38,12 +38,12 @@ def kept(connection: ImapConnection, roles: Roles, name: str) -> list[int]:
 
 
 def is_settled_late(roles: Roles, name: str) -> bool:
-    """Return whether new mail may soon leave a folder again: an inbox, or the folder of all mail."""
+    """Return whether new mail in a folder may soon be moved: the folder is an inbox, or that of all mail."""
     return name in roles.inbox or name == roles.all
 
 
 def not_kept(connection: ImapConnection, roles: Roles, name: str) -> set[bytes]:
-    """For the folder of all mail only, return the keys of mail in Junk, in Trash, or not kept in an inbox."""
+    """For the folder of all mail, return keys of mail in Junk, Trash, or not kept in an inbox; else none."""
     if name != roles.all:
         return set()
     found: set[bytes] = set()

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found")
 DELETED = "\\Deleted"
-MAX_GATHERING = 2.0  # seconds to copy verdicts into the history; the next time continues there
+MAX_GATHERING = 2.0  # seconds to copy verdicts into the history; the next copying continues there
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ Report = Callable[[Event], None]
 def look_into(
     connection: ImapConnection, state: State, name: str, purpose: str
 ) -> tuple[Folder, Progress, list[int]]:
-    """Open a folder read-only; return the folder, how far it was read for a purpose, and UIDs after that."""
+    """Open a folder read-only; return it, how far it was read for `purpose`, and UIDs of newer messages."""
     folder = connection.open(name, read_only=True)
     before = state.progress(purpose, name)
     first = before.next_uid if before.validity == folder.validity else 1
@@ -76,7 +76,7 @@ def look_into(
 
 
 def history_of(account: Account, configuration: Configuration) -> HistoryLog | None:
-    """Return the log of the history, or None if mail of this account is not to be in the history."""
+    """Return the log of the history, or None if verdicts on this account's mail are not stored there."""
     keeps = configuration["history"] if account.history is None else account.history
     return open_history(True, configuration) if keeps else None
 
@@ -103,7 +103,7 @@ class VisitedMailbox:
         self.changes_nothing = self.dry_run or self.account.action == NOTHING
 
     def attempt(self, step: Callable[[str], None], folder: str) -> None:
-        """Run a step for a folder; if it fails, report the error, so that other folders are still visited."""
+        """Call `step` for a folder. Report an error and go on, unless the connection is lost."""
         try:
             step(folder)
         except Broken:
@@ -118,12 +118,12 @@ class VisitedMailbox:
         return self.state.progress("judged" if name in self.roles.inbox else by_put_away, name)
 
     def keys(self, folder: Folder, uids: Sequence[int]) -> dict[int, bytes]:
-        """Return {UID: key} of messages in the open folder: a hash of the header block or else the UID."""
+        """Return {UID: key} of messages in the open folder: a hash of the headers, or of the UID if none."""
         place = f"{folder.name} {folder.validity} "
         return {uid: key_of(head or f"{place}{uid}".encode()) for uid, head in heads(self.connection, uids)}
 
     def learn(self, label: str, folder: Folder, uids: Iterable[int], why: str) -> list[Record]:
-        """Learn messages of the open folder under a label; return their records. Reports begin with `why`."""
+        """Learn messages of the open folder under `label`, report each with `why`; return their records."""
         keys = self.keys(folder, sorted(uids))
         notes = []
         for message in messages(self.connection, [*keys]):
@@ -147,19 +147,19 @@ class VisitedMailbox:
         return notes
 
     def judge(self, model: Model, raw: bytes) -> tuple[Verdict, Envelope]:
-        """Judge a message with the model and the lists of senders; return the verdict and the envelope."""
+        """Judge a message by model and lists of senders; return verdict and envelope (sender, subject, …)."""
         parsed = read(raw)
         verdict, envelope = model.classify_message(parsed), envelope_of(parsed)
         self.configuration.decide(verdict, envelope, model.stored)
         return verdict, envelope
 
     def remember(self, raw: bytes, verdict: Verdict, folder: str) -> None:
-        """Append a verdict to the history, if mail of this account is to be there."""
+        """Append a message and its verdict to the history, if mail of this account is stored there."""
         if self.history:
             self.history.append(raw, verdict, self.model, f"imap {self.account.name}/{folder}")
 
     def with_history(self, do: Callable[[History], Found]) -> Found | None:
-        """Call a function with the history and return its result; if that fails, warn and return None."""
+        """Call `do` with the history and return what `do` returns; if that fails, warn and return None."""
         why, found = "", None
         try:
             with History.open() as history:
@@ -173,7 +173,7 @@ class VisitedMailbox:
         return found
 
     def _correct_history(self, raw: bytes, label: str) -> None:
-        """Store a correction by the owner in the history, before the message is learned."""
+        """Store in the history the label that the owner gave to a message; call this before it is learned."""
 
         def correct(history: History) -> None:
             ids = history.with_hash(hash_of_message(read(raw)), os.path.abspath(self.model), label)
@@ -183,7 +183,7 @@ class VisitedMailbox:
         self.with_history(correct)
 
     def note(self, notes: Sequence[Record], purpose: str, folder: Folder, next_uid: int) -> None:
-        """Store records, and that a folder was read up to `next_uid`, unless it was read further before."""
+        """Store records, and that `folder` was read for `purpose` at least up to `next_uid`."""
         before = self.state.progress(purpose, folder.name)
         if before.validity == folder.validity:
             next_uid = max(next_uid, before.next_uid)
@@ -192,7 +192,7 @@ class VisitedMailbox:
             self.state.advance(purpose, folder.name, Progress(folder.validity, next_uid, folder.modseq))
 
     def report_outcome(self, key: bytes, event: Event) -> None:
-        """Report what was done with a message, or that it stays because it could not be moved or flagged."""
+        """Report `event`, or that the message stays for now because it could not be moved or flagged."""
         known = self.state.record(key)
         is_waiting = known and (known.target or known.flag.startswith("+"))
         if is_waiting and not self.changes_nothing:
@@ -201,7 +201,7 @@ class VisitedMailbox:
         self.report(event)
 
     def report_outcomes(self) -> None:
-        """Report the messages that were judged in this step, after they were moved and flagged."""
+        """Report the messages judged since the last call; call this after they were moved and flagged."""
         for key, event in self.unreported.items():
             self.report_outcome(key, event)
         self.unreported = {}

@@ -25,17 +25,17 @@ NOT_SEEN = -1  # stored as `target_uid` of a message that was not found in its t
 
 
 class Moves:
-    """Flags and moves messages, and records what was done."""
+    """Flags and moves messages as their stored records say, and records what was done."""
 
     def __init__(self, mailbox: VisitedMailbox, corrections: Corrections) -> None:
         self.mailbox = mailbox
         self.corrections = corrections
         self.connection = mailbox.connection
         self.state = mailbox.state
-        self.gone: set[tuple[bytes, str, int]] = set()  # messages to move that are gone: key, place
+        self.gone: set[tuple[bytes, str, int]] = set()  # messages that disappeared: key, folder, UID
 
     def carry_out(self, folder: Folder) -> None:
-        """Flag and move those messages of the open folder whose stored records say so."""
+        """Flag and move messages of the open folder where their stored records say that this must be done."""
         begun = self.state.begun(folder.name, folder.validity)
         if not begun or self.mailbox.changes_nothing:
             return
@@ -54,7 +54,7 @@ class Moves:
         self._settle(folder)
 
     def give_up_lost(self) -> None:
-        """Stop waiting for messages that are neither in their folder nor in their target folder."""
+        """Stop trying to move messages that are found neither in their folder nor in their target folder."""
         for known in self.state.waiting():
             is_gone = (known.key, known.folder, known.uid) in self.gone
             is_there = known.folder in self.mailbox.folders and not is_gone
@@ -72,7 +72,7 @@ class Moves:
             self.state.note(*(known._replace(flag=known.flag[1:]) for known in to_flag))
 
     def _put_away(self, folder: Folder, begun: Sequence[Record], target: str) -> None:
-        """Move messages, or copy them if the server cannot move, and record their UIDs in `target`."""
+        """Move messages to `target`, or copy them if the server cannot move, and record their UIDs there."""
         try:
             new_uids = self.connection.move([known.uid for known in begun], target)
         except (Broken, Full):
@@ -82,7 +82,7 @@ class Moves:
                 if "EXPUNGEISSUED" not in str(error):  # else another client was faster
                     self.mailbox.report_failure(folder.name, error, begun[0].uid)
                 return
-            self.corrections.look_for_moved(target)  # some may be there all the same
+            self.corrections.look_for_moved(target)  # some may have been moved before the error
             self.connection.open(folder.name)
             waiting = {known.key for known in self._waiting(folder)}
             for known in begun:  # one at a time: only one may cause the error
@@ -106,7 +106,7 @@ class Moves:
         return [known for known in begun if known.target and not known.target_uid]
 
     def _settle(self, folder: Folder) -> None:
-        """Record where moved messages are now; remove originals whose copies are identical."""
+        """Record where moved messages are now. If they were copied, remove originals of identical copies."""
         seen = [known for known in self.state.begun(folder.name, folder.validity) if known.target_uid > 0]
         left = set(flags(self.connection, [known.uid for known in seen]))  # the server copied them
         gone = [known for known in seen if known.uid not in left]
@@ -128,7 +128,7 @@ class Moves:
             self.mailbox.report_failure(folder.name, why, known.uid)
 
     def _with_identical_copy(self, folder: Folder, copied: Sequence[Record]) -> list[Record]:
-        """Return the messages of the open folder whose copies in their target folders are identical."""
+        """Return those messages of `copied` whose copies in the target folders are identical to them."""
         if not copied:
             return []
         originals = self._hashes([known.uid for known in copied])

@@ -1,6 +1,6 @@
-"""Recognising the digests that spamnb wrote, by a hash of their text with a key that only this user has.
+"""Recognising digests, which list new mail in Junk: spamnb writes a keyed hash of the text into a header.
 
-The key is kept beside the models: the state of an account may be lost.
+The user's secret key is stored beside the models, because the state of an account may be lost.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ KEY_SIZE = 32  # bytes
 
 
 def signed(raw: bytes) -> bytes:
-    """Return a digest with a header that proves who wrote it; create the secret key if there is none."""
+    """Return the digest `raw` with a header that proves that spamnb wrote it; create a missing secret key."""
     path = os.path.join(data_folder(), "spamnb", "digest.key")
     try:
         make_folder(os.path.dirname(path))

@@ -47,7 +47,7 @@ PROVIDERS = (
 
 
 def provider_of(name: str) -> MailProvider | None:
-    """Return the provider of a host, a mail address or a domain; None if PROVIDERS does not have it."""
+    """Return the provider to which a host, mail address or domain belongs; None if PROVIDERS has none."""
     domain = "." + name.rpartition("@")[2].lower()
     return next(
         (one for one in PROVIDERS if domain.endswith(tuple(f".{each}" for each in one.domains))), None
@@ -61,7 +61,7 @@ def host_of(user: str) -> str:
 
 
 def link_to(host: str, message_id: str) -> str:
-    """Return a link that opens a message in a mail program, or on the web pages of the provider."""
+    """Return a link that opens the message in a mail program, or on the web pages of the host's provider."""
     found = provider_of(host)
     return (found.opens if found else "mid:") + quote(
         message_id.strip().strip("<>").encode("utf-8", "surrogateescape"), safe="@"

@@ -1,7 +1,7 @@
 """Mail that was put into Junk by the provider's filter.
 
-Such mail is judged, not learned, because the provider's mistakes would be learned as spam. Messages that
-surely are ham are recorded as ham; the digest and the review page list them.
+spamnb judges such mail, but does not learn it: otherwise the provider's mistakes would be learned as spam.
+Messages that surely are ham are recorded as ham; the digest and the review page list them.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from spamnb.imap.mailbox import VisitedMailbox
 
 APART = timedelta(minutes=10)  # between the dates of two messages, for their order to be significant
-NEIGHBOURS = 100  # messages of a folder, before a new one, whose dates are compared with its own
+NEIGHBOURS = 100  # messages before a new one in its folder, whose dates are compared with its date
 LOOKS_LIKE_HAM = "looks like mail you keep; the provider put it here"
 OF_SOMEBODY = ("allowed=", "known=")  # beginnings of reasons that speak for the sender
 
 
 def moved_there(connection: ImapConnection, uids: Collection[int]) -> set[int]:
-    """Return those of the UIDs whose messages were moved into the open folder, not delivered to it.
+    """Return those of `uids` whose messages were moved into the open folder, not delivered to it.
 
     A moved message gets a new, higher UID, but keeps the date at which it arrived in the mailbox. So if a
-    message is much older than one with a lower UID, it was in another folder before.
+    message is much older than one with a lower UID, the older message was in another folder before.
     """
     if not uids:
         return set()
@@ -53,16 +53,16 @@ class Rescue:
 
     def __init__(self, mailbox: VisitedMailbox) -> None:
         self.mailbox = mailbox
-        self.limit = inf  # score up to which a message surely is ham, once it is computed
+        self.limit = inf  # a message with this score or less surely is ham; inf until computed
 
     def judge(self, folder: Folder, keys: dict[int, bytes]) -> list[Record]:
-        """Judge messages of the open folder; return the records to store."""
+        """Judge messages of the open folder, given as {UID: key}; return their new records, to be stored."""
         model, notes = Model.open(self.mailbox.model), []
         if self.limit == inf and keys:
             from spamnb.inspection.assessment import score_of_sure_ham
 
             self.limit = score_of_sure_ham(model.stored)
-        # Without new UIDs, moved messages could not be found again: then they are only listed.
+        # If the server does not report new UIDs, moved mail could not be found again, so it is only listed.
         moves = self.mailbox.account.rescue == MOVE and self.mailbox.connection.has("UIDPLUS")
         for message in messages(self.mailbox.connection, sorted(keys)):
             if message.why:
@@ -89,6 +89,6 @@ class Rescue:
         return notes
 
     def is_surely_ham(self, verdict: Verdict) -> bool:
-        """Return whether a verdict is sure enough to contradict the provider."""
+        """Return whether mail surely is ham: its sender is allowed or known, or its score is very low."""
         by_sender = verdict.reason.startswith(OF_SOMEBODY)
         return by_sender or (not verdict.reason and verdict.is_spam is False and verdict.score <= self.limit)

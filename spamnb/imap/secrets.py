@@ -1,4 +1,4 @@
-"""Passwords and tokens, from the configured source. They are sent to the server only."""
+"""Passwords and tokens, read from the source that `imap.toml` names, and sent only to the mail server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_SECRET = 64 << 10  # bytes of a token
 
 
 def secret_of(account: Account) -> str:
-    """Return the password of an account, or its token."""
+    """Return the password of an account, or its OAuth2 token, from the source that `imap.toml` names."""
     if account.password_command or account.oauth2_token_command:
         key = "password_command" if account.password_command else "oauth2_token_command"
         return first_line(key, output_of(key, getattr(account, key)))
@@ -40,7 +40,7 @@ def secret_of(account: Account) -> str:
 
 
 def write_password(name: str, password: str) -> str:
-    """Write the password of an account into a file that only this user can read; return the path."""
+    """Write the password of the account `name` to a file that only this user can read; return its path."""
     path = os.path.join(state_folder("imap"), f"{name}.password")
     try:
         make_folder(os.path.dirname(path))
@@ -54,7 +54,7 @@ def write_password(name: str, password: str) -> str:
 
 
 def output_of(key: str, command: str) -> bytes:
-    """Run a command in a shell; return its output, or raise an error that names the option `key`."""
+    """Run `command` in a shell and return its output; an error names `key`, the option with the command."""
     try:
         done = subprocess.run(command, shell=True, stdout=subprocess.PIPE, timeout=PATIENCE)  # noqa: S602
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -69,7 +69,7 @@ def first_line(key: str, data: bytes) -> str:
     try:
         line = data[:MAX_SECRET].decode().partition("\n")[0].rstrip("\r")
     except UnicodeDecodeError:
-        raise DataError(f"{key}: the password that it gives is not UTF-8 text") from None
+        raise DataError(f"{key}: the password is not UTF-8 text") from None
     if not line:
         raise DataError(f"{key}: gave no password; the first line must be the password")
     return line

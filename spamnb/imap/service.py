@@ -23,12 +23,12 @@ PATIENCE = 60  # seconds for systemd or launchd
 
 
 def install() -> list[str]:
-    """Write the file of this user's service, and start the service; return lines that say what was done."""
+    """Install and start `spamnb imap watch` as this user's service; return lines that say what was done."""
     path = service_file()
-    read_accounts(default_config())  # so that errors in it are reported now, not in a log
+    read_accounts(default_config())  # so that errors in imap.toml are reported now, not in a log
     if sys.platform == "darwin":
         write(path, agent())
-        stop()  # it may be there, from before
+        stop()  # if it was installed before
         commands = [["launchctl", "bootstrap", SESSION, path]]
         after = f"its log: {log_file()}; to end it: spamnb imap service remove"
     elif shutil.which("systemctl"):
@@ -51,7 +51,7 @@ def install() -> list[str]:
 
 
 def remove() -> list[str]:
-    """Stop the service of this user and remove its file; return lines that say what was done."""
+    """Stop and remove this user's service `spamnb imap watch`; return lines that say what was done."""
     path = service_file()
     if not os.path.exists(path):
         return [f"there is no service: {path} does not exist"]
@@ -70,7 +70,7 @@ def remove() -> list[str]:
 
 
 def processes() -> list[int]:
-    """Return the ids of this user's processes that systemd started for the service (its control group)."""
+    """Return the ids of the processes of this user's service, which systemd keeps in a control group."""
     found = []
     for folder in Path("/proc").glob("[1-9]*"):
         with suppress(OSError):  # it has ended
@@ -80,7 +80,7 @@ def processes() -> list[int]:
 
 
 def stop() -> str:
-    """Stop the service, and do not start it at later logins; return why that failed, or ""."""
+    """Stop the service; with systemd, also disable its start at login. Return why this failed, or ""."""
     if sys.platform == "darwin":
         return run("launchctl", "bootout", f"{SESSION}/{AGENT}")
     return run("systemctl", "--user", "disable", "--now", UNIT)
@@ -93,7 +93,7 @@ def service_file() -> str:
 
 
 def unit() -> str:
-    """Return the text of the systemd unit, with program, folders and environment of this user."""
+    """Return the text of the systemd unit, with the program path, folders and environment of this user."""
     text = Path(__file__).with_name(UNIT).read_text(encoding="utf-8")
     lines = [
         f"ExecStart={quoted(program())} imap watch",
@@ -134,7 +134,7 @@ def log_file() -> str:
 
 
 def program() -> str:
-    """Return the path of the program, preferably of the link on $PATH to the installed program."""
+    """Return the path of this program; if a link on $PATH leads to the program, the path of the link."""
     beside = os.path.join(os.path.dirname(sys.executable), "spamnb")
     found = shutil.which("spamnb")
     if found and os.path.realpath(found) == os.path.realpath(beside):
@@ -147,7 +147,7 @@ def variables() -> dict[str, str]:
 
 
 def quoted(text: str) -> str:
-    """Quote a word for a systemd unit, so that systemd expands nothing in it."""
+    """Quote a word for a systemd unit: percent signs, backslashes and quotes in it are escaped."""
     plain = text.replace("%", "%%").replace("\\", "\\\\").replace('"', '\\"')
     return f'"{plain}"'
 
@@ -161,7 +161,7 @@ def write(path: str, content: bytes) -> None:
 
 
 def run(*command: str) -> str:
-    """Run a command; return why it failed, or "" if it did not."""
+    """Run a command; return why it failed, or "" if it succeeded."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=PATIENCE)
     except (OSError, subprocess.TimeoutExpired) as error:

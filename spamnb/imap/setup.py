@@ -41,7 +41,7 @@ class Learned(NamedTuple):
 
 
 def proposed_folders(account: Account, connection: ImapConnection) -> dict[str, Any]:
-    """Propose `ham` (all mail, or else archive and inbox; also sent mail if these have little) and `junk`."""
+    """Propose folders: `junk`, and `ham` (all mail, or else archive and inbox; also sent mail if few)."""
     listed = connection.folders()
     roles = roles_in(account, listed, lambda *_: None)
     choices = [roles.all] if roles.all else [marked("archive", listed), *roles.inbox]
@@ -53,7 +53,7 @@ def proposed_folders(account: Account, connection: ImapConnection) -> dict[str, 
 
 
 def what_is_learned(account: Account, connection: ImapConnection) -> tuple[list[Learned], list[str]]:
-    """Return the folders that training learns from, and warnings about them."""
+    """Return the folders that training learns from, and warnings if they have too little ham or no spam."""
     roles = roles_in(account, connection.folders(), lambda *_: None)
     found = [learned_from(HAM, name, roles, connection) for name in roles.ham]
     found += [learned_from(label, name, roles, connection) for name, label in roles.labels.items()]
@@ -76,7 +76,7 @@ def what_is_learned(account: Account, connection: ImapConnection) -> tuple[list[
 
 
 def learned_from(label: str, name: str, roles: Roles, connection: ImapConnection) -> Learned:
-    """Return how many messages of a folder training would learn, and a note that says which messages."""
+    """Return how many messages training would learn from the folder `name`, and a note that says which."""
     connection.open(name, read_only=True)
     everything = len(connection.from_uid(1))
     if label != HAM:
@@ -94,13 +94,13 @@ def learned_from(label: str, name: str, roles: Roles, connection: ImapConnection
 
 
 def has_account(path: str, name: str) -> bool:
-    """Return whether a file has an account of this name; raise an error if the name is not allowed."""
+    """Return whether the file `path` has the account `name`; raise DataError if the name is not allowed."""
     check_name(name)
     return os.path.exists(path) and name in {account.name for account in read_accounts(path)}
 
 
 def check_new(path: str, host: str, user: str) -> None:
-    """Raise UsageError if there already is an account for this host and user."""
+    """Raise UsageError if the file `path` already has an account for this host and user."""
     for account in read_accounts(path) if os.path.exists(path) else ():
         if account.mailbox == (host.lower(), user.lower()):
             there = f"{user} at {host} already has the account {account.name}; use that account"
@@ -108,7 +108,7 @@ def check_new(path: str, host: str, user: str) -> None:
 
 
 def add_account(path: str, name: str, values: dict[str, Any]) -> None:
-    """Append an account to `imap.toml`; if the file is new, only its owner can read it."""
+    """Append the account `name` to `imap.toml`; if the file is new, only its owner can read it."""
     table = f"account.{name if name.isidentifier() else json.dumps(name)}"
     # For these values, TOML is written like JSON.
     lines = [f"[{table}]", *(f"{key} = {json.dumps(values[key], ensure_ascii=False)}" for key in values)]
@@ -122,7 +122,7 @@ def add_account(path: str, name: str, values: dict[str, Any]) -> None:
 
 
 def change_action(path: str, name: str, action: str) -> None:
-    """Change the `action` of an account in the file; all other lines stay as they are."""
+    """Change the `action` of the account `name` in `imap.toml`; all other lines stay as they are."""
     path = os.path.realpath(path)
     place, _, number = place_of_key(path, "account", name, "action").rpartition(":")
     with open(place or path, encoding="utf-8") as file:

@@ -1,7 +1,7 @@
 """The stored state of a mailbox: how far each folder was read, and a record of each processed message.
 
-It is an SQLite database per account, without any text of messages: the key of a message is a hash of its
-header block, which is the same in every folder.
+Each account has an SQLite database, which contains no text of messages. A message is found by its key: a
+hash of its header block, which stays the same if the message is moved.
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ class Record(NamedTuple):
     uid: int  # 0 if not known
     verdict: str = ""  # "" if it was never judged
     ours: bool = False  # whether spamnb moved it to this folder
-    target: str = ""  # folder it is on its way to
+    target: str = ""  # folder that it is being moved to
     target_uid: int = 0  # its UID there, once it was seen there
     flag: str = ""  # keyword that it was given; with a + before it, that it must be given
     label: str = ""  # label that it was learned under
     time: int = 0  # when it was last seen, counted in days with a visit
-    since: int = 0  # when it was judged, in seconds since 1970, as long as it is on its way
+    since: int = 0  # when it was judged, in seconds since 1970, as long as it is being moved
 
     def arrived(self, folder: str, validity: int, uid: int) -> Record:
-        """Return the record of a message that has arrived in another folder: its move is completed."""
+        """Return a changed copy of the record: the message is in `folder` now, and no move is pending."""
         return self._replace(folder=folder, validity=validity, uid=uid, target="", target_uid=0, since=0)
 
 
@@ -79,13 +79,13 @@ def key_of(text: bytes) -> bytes:
 
 
 def head_of(raw: bytes) -> bytes:
-    """Return the header block of a message in the form in which an IMAP server sends it."""
+    """Return the header block of a message as an IMAP server sends it: with the empty line at its end."""
     head, end, _ = raw.partition(b"\r\n\r\n")
     return (head + end)[:MAX_HEAD]
 
 
 def prepare(database: Database, mailbox: tuple[str, str]) -> None:
-    """Make the tables; empty them if the account's name belonged to another mailbox before."""
+    """Make the tables. If they are of another mailbox, whose account had this name before, empty them."""
     make_tables(database, SCHEMA)
     before = database.execute("SELECT host, user FROM mailbox").fetchone()
     if before != mailbox:
@@ -125,7 +125,7 @@ class State:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Let no other process work on the account; raise Locked if one does already."""
+        """Let no other process work on the account; raise Locked if another process does already."""
         path = f"{self.path}.lock"
         try:
             handle = open_own(path, os.O_RDWR | os.O_CREAT)
@@ -155,17 +155,17 @@ class State:
             return self.database.execute(question, values).fetchall()
 
     def progress(self, purpose: str, folder: str) -> Progress:
-        """Return how far a folder was read for a purpose."""
+        """Return how far a folder was read for a purpose, such as "judged" or "trained"."""
         question = "SELECT validity, next_uid, modseq FROM folder WHERE purpose = ? AND name = ?"
         found = self._ask(question, purpose, folder)
         return Progress(*found[0]) if found else Progress()
 
     def is_trained(self) -> bool:
-        """Return whether `train` has read this account; also True if an earlier state was damaged."""
+        """Return whether `train` has read this account; also True if a damaged state may have said so."""
         return bool(self._ask("SELECT 1 FROM folder WHERE purpose = 'trained'"))
 
     def was_set_aside(self) -> bool:
-        """Return whether an earlier state was damaged and set aside, so that this one replaced it."""
+        """Return whether this state replaced an earlier one, whose file was damaged and therefore renamed."""
         return bool(self.progress("trained", "").validity)
 
     def advance(self, purpose: str, folder: str, progress: Progress) -> None:
@@ -186,16 +186,16 @@ class State:
         return next(iter(found), None)
 
     def begun(self, folder: str, validity: int) -> list[Record]:
-        """List messages of a folder that must still be moved or flagged."""
+        """Return the records of messages in a folder that must still be moved or flagged."""
         pending = "folder = ? AND validity = ? AND (target != '' OR flag LIKE '+%')"
         return self._messages(pending, folder, validity)
 
     def waiting(self) -> list[Record]:
-        """List messages of all folders whose moves are not confirmed."""
+        """Return the records of all messages that were not yet seen in the folder they must be moved to."""
         return self._messages("target != '' AND target_uid <= 0")
 
     def unlabeled(self, folder: str) -> list[Record]:
-        """List the messages in a folder, or on their way to it, that were not learned."""
+        """Return the records of messages in a folder, or being moved to it, that were not learned."""
         return self._messages("label = '' AND (folder = ? AND target = '' OR target = ?)", folder, folder)
 
     def spam_keys(self) -> set[bytes]:

@@ -71,16 +71,16 @@ class MailboxTraining:
         self.roles = roles_in(account, connection.folders())
         if not self.roles.ham and not self.roles.junk:
             raise DataError('found no Junk folder, and imap.toml names no ham folder; add one: ham = ["…"]')
-        named = [(label, name) for name, label in self.roles.labels.items()]  # mail in two folders is not ham
+        named = [(label, name) for name, label in self.roles.labels.items()]  # first: mail in both is not ham
         named += [(HAM, name) for name in self.roles.ham]
         self.wanted: Wanted = [(label, *self._new(name)) for label, name in named]
         if not state.is_trained() and {label for label, _, uids in self.wanted if uids} == {SPAM}:
             where = ", ".join(self.roles.ham) or "any folder"
             why = f"found no ham in {where}: a model that learned only spam would judge all mail spam"
-            raise DataError(f'{why}; name a folder of mail that you keep in imap.toml, e.g. ham = ["INBOX"]')
+            raise DataError(f'{why}; in imap.toml, name a folder of mail you keep, e.g. ham = ["INBOX"]')
 
     def _new(self, name: str) -> tuple[Folder, list[int]]:
-        """Return a folder and the UIDs of its new messages, without messages that spamnb put there itself."""
+        """Return a folder and the UIDs of new messages to learn, except those that spamnb moved there."""
         folder, before, uids = look_into(self.connection, self.state, name, "trained")
         if name in self.roles.ham:
             stays = set(kept(self.connection, self.roles, name))
@@ -110,7 +110,7 @@ class MailboxTraining:
         return sum(len(uids) for _, _, uids in self.wanted)
 
     def run(self, model: str, step: Callable[[int, int], None]) -> Summary:
-        """Learn all new messages, replacing the model in one step; then record what was learned."""
+        """Learn all new messages, replace the model in one step, and store how far each folder was read."""
         labels = {
             label: [folder.name for of, folder, _ in self.wanted if of == label]
             for label in (*LABELS, *self.roles.sort)
@@ -139,10 +139,10 @@ class MailboxTraining:
         return summary
 
     def _doubted(self, model: str, of_junk: dict[int, int], summary: Summary) -> list[Record]:
-        """Forget messages from Junk that surely are ham when judged by all other mail; return their records.
+        """Forget messages from Junk that surely are ham, as judged by all other mail; return their records.
 
-        They were learned at first because there is no other spam. The digest and the review page list them,
-        so that the owner decides.
+        They were learned as spam because the first training has no other spam. The digest and the review
+        page list them, so that the owner can decide.
         """
         from spamnb.inspection.assessment import score_of_sure_ham
         from spamnb.store.stored_model import load_learned

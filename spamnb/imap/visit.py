@@ -33,7 +33,7 @@ JUDGED = 50  # messages that are judged before they are moved and reported
 
 
 def check_trained(state: State, model: str) -> None:
-    """Raise NoModel if nothing was learned from this account, even if the model has other people's mail."""
+    """Raise NoModel unless mail of this account was learned: a model of other people's mail is not enough."""
     Model.open(model)
     if not state.is_trained():
         raise NoModel("nothing was learned from this account yet")
@@ -44,7 +44,7 @@ def not_trained(account: Account) -> str:
 
 
 class Visit:
-    """A visit to a mailbox, which learns what the owner moved or flagged, and judges new mail."""
+    """A visit to a mailbox, which learns from what the owner moved or flagged, then judges new mail."""
 
     def __init__(self, mailbox: VisitedMailbox, again: bool = False, most: int = 0) -> None:
         self.mailbox = mailbox
@@ -54,8 +54,8 @@ class Visit:
         self.corrections = Corrections(self.mailbox)
         self.moves = Moves(self.mailbox, self.corrections)
         self.again = again  # judge all mail of the inboxes, even if it is read or was judged before
-        self.most = most  # messages per inbox, the latest that training leaves out; 0: all
-        self.judged: set[bytes] = set()  # in this visit
+        self.most = most  # judge only so many messages of an inbox, the latest not used in training; 0: all
+        self.judged: set[bytes] = set()  # keys of the messages judged in this visit
 
     def run(self) -> None:
         check_trained(self.state, self.mailbox.model)
@@ -68,7 +68,7 @@ class Visit:
         if self.mailbox.history:
             self._carry_out_marks()
         for name in roles.ham:
-            if name not in roles.inbox:  # there it is found when that is judged
+            if name not in roles.inbox:  # what was moved back there is found by `_judge`
                 attempt(self.corrections.look_for_moved_back, name)
         for name in filter(None, (*roles.inbox, roles.junk)):
             attempt(self.corrections.look_for_keywords, name)
@@ -81,7 +81,7 @@ class Visit:
             self.state.forget_old()
 
     def _finish(self, name: str) -> None:
-        """Finish the moves from a folder that an earlier visit began, and report messages moved only now."""
+        """Finish moves out of a folder that an earlier visit began; report messages moved only now."""
         before = self.mailbox.reached(name)
         begun = self.state.begun(name, before.validity)
         if begun and not self.mailbox.changes_nothing:
@@ -101,7 +101,7 @@ class Visit:
                     self.mailbox.report(replace(event, target=known.target, since=known.since))
 
     def _carry_out_marks(self) -> None:
-        """Move mail marked on the review page, if allowed and if the server has UIDPLUS; report all marks."""
+        """Report marks of the review page. Also move that mail, if `action` and the server allow it."""
         moves_mail = self.account.action == MOVE and self.connection.has("UIDPLUS")
         marked = take_marks(self.mailbox, moves_mail)
         for name in dict.fromkeys(known.folder for known in marked if known.target):
@@ -110,7 +110,7 @@ class Visit:
             self.mailbox.report_outcome(known.key, event_of(self.mailbox, known, entry))
 
     def _find_again(self, folder: Folder) -> None:
-        """Record the new UIDs of processed messages in a folder whose UIDs the server has changed."""
+        """After the server gave the messages in a folder new UIDs, store the new UIDs in the records."""
         for some in cut(self.connection.from_uid(1), FETCHED):
             met = {uid: self.state.record(key) for uid, key in self.mailbox.keys(folder, some).items()}
             with self.state.change():
@@ -119,7 +119,7 @@ class Visit:
                         self.state.note(known._replace(validity=folder.validity, uid=uid))
 
     def _judge(self, name: str) -> None:
-        """Judge the new messages of an inbox; at the first visit, only the unread messages."""
+        """Judge new messages of an inbox; at the first visit, only unread ones; with `self.again`, all."""
         folder = self.connection.open(name, read_only=self.mailbox.changes_nothing)
         before = self.state.progress("judged", name)
         if before.validity and before.validity != folder.validity:
@@ -143,7 +143,7 @@ class Visit:
         for uid in unread:
             self.mailbox.report_failure(folder.name, "cannot be read, so it is skipped", uid)
         first = {key: uid for uid, key in reversed(keys.items())}
-        copies = [uid for uid, key in keys.items() if first[key] != uid]  # of the same message: one at a time
+        copies = [uid for uid, key in keys.items() if first[key] != uid]  # judged later
         keys = {uid: key for key, uid in first.items()}
         met = {uid: known for uid, key in keys.items() if (known := self.state.record(key))}
         rescued, notes = self.corrections.learn_moved_back(folder, met)
@@ -173,7 +173,7 @@ class Visit:
             self._judge_some(folder, copies)
 
     def _moved_by_user(self, known: Record) -> bool:
-        """Return whether a message judged by an earlier visit must stay: its owner left it or put it here."""
+        """Return whether a message judged before must stay in the inbox: the owner left or put it there."""
         put_away = known.folder in self.mailbox.put_away and known.label != HAM
         return known.key not in self.judged and not put_away
 
@@ -206,7 +206,7 @@ class Visit:
         return Record(key, *place, verdict.label, is_ours, target=target, flag=flag, since=since)
 
     def _wanted(self, verdict: Verdict) -> tuple[str, str]:
-        """Return a folder to move a message to and a keyword to give it, of which at least one is ""."""
+        """Return (folder to move a message to, keyword to set on it); at least one of them is ""."""
         roles, label = self.mailbox.roles, verdict.label
         if label == SPAM:
             flags_only = self.account.action == FLAG or not roles.junk

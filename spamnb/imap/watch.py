@@ -99,14 +99,14 @@ class Watcher(threading.Thread):
             connection.close()
 
     def _complain(self, why: str) -> None:
-        """Report an error once; when it is over (`why` is ""), report that once."""
+        """Print the error `why` if it is new; if `why` is "", print once that the account works again."""
         if why != self.last_error and not self.stopped:
             complain(f"{self.account.name}: {why or 'works again'}")
         self.last_error = why
 
 
 def watch(read: Read, report: Report, visited: Visited, poll: float = POLL) -> None:
-    """Watch the accounts that `read` returns until SIGTERM or SIGINT; at SIGHUP, call `read` again.
+    """Watch the accounts that `read` returns. At SIGHUP, call `read` again; at SIGTERM or SIGINT, stop.
 
     `visited` is called with the name of an account after each visit.
     """
@@ -120,7 +120,7 @@ def watch(read: Read, report: Report, visited: Visited, poll: float = POLL) -> N
     corrected = last_corrected()
     while True:
         if not select.select([reader], [], [], LOOK)[0]:
-            if corrected != (corrected := last_corrected()):  # on the review page, say
+            if corrected != (corrected := last_corrected()):  # for example on the review page
                 for watcher in watchers:
                     watcher.wake()
             continue
@@ -147,7 +147,7 @@ def start(accounts: Sequence[Watched], report: Report, visited: Visited, poll: f
 
 
 def stop(watchers: Sequence[Watcher]) -> None:
-    """End all visits; abort those that take too long."""
+    """Stop all watchers; abort visits that do not end soon."""
     for end in (Watcher.stop, Watcher.cut_short):
         for watcher in watchers:
             end(watcher)

@@ -13,7 +13,7 @@ KINDS = ("message/rfc822", "message/global")
 
 
 def attached(raw: bytes) -> list[bytes]:
-    """Return the messages attached to a message, but none that is attached to an attached message."""
+    """Return the messages attached to the message `raw`, but not those attached to an attached message."""
     found = _attached(canonical(raw), MAX_DEPTH)
     return [message for message, _ in zip(found, range(MAX_ATTACHED), strict=False) if message.strip()]
 

@@ -30,7 +30,7 @@ FIRST_BYTES = 1000  # bytes that tell what a file is
 
 
 class RawMessage:
-    """A message as it was found; `index` is its number in an mbox, or None if the file has no other."""
+    """A message as it was found; `index` is its number in its mbox, or None if the file has only one."""
 
     __slots__ = ("data", "index", "path")
 
@@ -41,7 +41,7 @@ class RawMessage:
 
 
 class MessageFiles:
-    """Mail files, opened when their messages are read; `named` is true if the user gave these very paths."""
+    """Paths of mail files, opened by `messages`; `named` is true if the user named the files themselves."""
 
     __slots__ = ("named", "paths", "size")
 
@@ -138,7 +138,7 @@ def plain_message(path: str, named: bool) -> RawMessage | Unreadable | None:
 
 
 def read_whole(path: str) -> bytes | None:
-    """Read a regular file in one piece; return None for a pipe, a device, or more than MAX_MESSAGE bytes."""
+    """Read a file in one piece; return b"" for a pipe or a device, None for more than MAX_MESSAGE bytes."""
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         status = os.fstat(file)

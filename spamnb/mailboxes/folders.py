@@ -25,10 +25,10 @@ _NO_MAIL_NAMES = frozenset(("maildirfolder", "subscriptions", "dovecot.sieve", "
 
 
 class FolderWalk:
-    """A search for all files below some paths, in sorted order. Links cannot make it visit a folder twice.
+    """A search for all files below some paths, in sorted order; it visits no folder twice, even by links.
 
-    Paths in `without` are skipped silently, with everything below them. Folders and mailboxes with the name
-    of a role in `leave_out`, such as trash, are not read but reported, unless they are in `named_paths`.
+    Paths in `without` are skipped, with everything below them. A folder or mailbox whose name means a role
+    in `leave_out`, such as trash, is not read but reported, unless it is in `named_paths`.
     """
 
     def __init__(self, named_paths: Sequence[str], without: Iterable[str], leave_out: frozenset[str]) -> None:
@@ -62,7 +62,7 @@ class FolderWalk:
                 yield entry.path, entry.st_size
 
     def files_below(self, folder: str) -> Iterator[tuple[str, int] | Unreadable]:
-        """Yield (path, size) of each file below a folder, at any depth (a loop: recursion has a limit)."""
+        """Yield (path, size) of each file below a folder, at any depth; no recursion, which has a limit."""
         waiting = self.entries(folder)[::-1]
         while waiting:
             item = waiting.pop()
@@ -80,7 +80,7 @@ class FolderWalk:
                 yield Unreadable(item.path, reason_of(error))
 
     def entries(self, folder: str) -> list[Entry | Unreadable]:
-        """Return a folder's entries that may be mail; a report replaces each one left out by its name."""
+        """Return a folder's entries that may be mail, and reports in place of those left out by name."""
         found = self.mail_entries(folder)
         if not self.leave_out:
             return found
@@ -122,7 +122,7 @@ class FolderWalk:
         return [entry for entry in found if not self.is_skipped(entry, real)]
 
     def is_skipped(self, entry: Entry, folder: str) -> bool:
-        """Return whether to skip an entry: it is in `without`, or is a link to such a path or below one."""
+        """Return whether to skip an entry: it is in `without`, or links to a path in `without` or below."""
         if not entry.is_symlink():
             return os.path.join(folder, entry.name) in self.without
         target = os.path.realpath(entry.path)
@@ -147,7 +147,7 @@ def start_of(path: str) -> bytes:
 
 
 def may_be_mail(entry: Entry) -> bool:
-    """Return whether an entry may contain mail, by its name. Of hidden entries, only Maildirs may."""
+    """Return whether an entry may contain mail, by its name; one that begins with a dot must be a Maildir."""
     if entry.name[0] == ".":
         folders = (os.path.join(entry.path, name) for name in maildir.WITH_MAIL)
         return _is_folder(entry) and any(map(is_folder, folders))

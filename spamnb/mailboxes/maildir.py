@@ -47,13 +47,13 @@ def is_deleted(path: str) -> bool:
 
 
 def messages(listed: Iterable[Any]) -> list[Any]:
-    """Return listed messages, sorted by name; a message listed twice (it moved to `cur`) only as in `cur`."""
+    """Sort messages by name; if one is listed twice, as it moved from `new` to `cur`, keep that in `cur`."""
     found = {_unique_part(entry.name): entry for entry in listed}
     return [found[unique] for unique in sorted(found)]
 
 
 def current_paths(paths: Iterable[str]) -> Iterator[str]:
-    """Yield where the files are now: messages of a Maildir may have moved since `paths` were listed."""
+    """Yield the present paths of files: messages of a Maildir may have moved since `paths` were listed."""
     listings: dict[str, dict[str, str]] = {}  # listed once, also when 100,000 messages were marked as read
     for path in paths:
         if "cur/" not in path and "new/" not in path:  # most files of folders
@@ -72,7 +72,7 @@ def current_paths(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _listing(maildir: str) -> dict[str, str]:
-    """Return a dict of the paths of all messages, by the unique part of their names."""
+    """Return {unique part of the name: path} of all messages in a Maildir."""
     paths: dict[str, str] = {}
     for folder in (os.path.join(maildir, name) for name in WITH_MAIL):
         try:

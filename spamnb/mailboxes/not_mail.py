@@ -40,7 +40,7 @@ TAR, TAR_AT = b"ustar", 257
 
 
 def not_mail(path: str, head: bytes) -> str:
-    """If a file that begins with `head` is not mail, return its kind and what to do; otherwise return "".
+    """Return what a file with this `head` is, if it is not mail, and what to do; "" if it may be mail.
 
     >>> not_mail("mail.bak", b"7z\\xbc\\xaf\\x27\\x1c\\0\\4")
     'a 7z archive; unpack it first, and name the unpacked files'
@@ -61,7 +61,7 @@ def not_mail(path: str, head: bytes) -> str:
 
 
 def no_message(head: bytes) -> str:
-    """If a file that begins with `head` clearly is not a message, return its kind; otherwise return "".
+    """Return "a binary file" if a file with this `head` clearly is not a message; otherwise return "".
 
     >>> no_message(b"\\0"), no_message(b"[Subject] hello"), no_message(b"a: \\0")
     ('a binary file', '', '')

@@ -47,7 +47,7 @@ class RemoteEntry:
 
 
 def blocks(url: str) -> Iterator[bytes]:
-    """Yield the blocks of a file; each block is requested only when it is needed."""
+    """Yield the blocks of the file at `url`; each block is requested only when it is needed."""
     with _os_errors():
         fs, path = _located(url)
         block = 0 if _is_web(url) else MAX_BLOCK  # some web servers send only whole files
@@ -56,7 +56,7 @@ def blocks(url: str) -> Iterator[bytes]:
 
 
 def whole_files(urls: list[str]) -> dict[str, Iterator[bytes]]:
-    """Read small files, several at a time; return their blocks by address. Using them raises any error."""
+    """Read small files, several at a time; return {address: blocks}. Reading the blocks raises any error."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(MAX_REQUESTS) as pool:
@@ -84,7 +84,7 @@ def matching(url: str) -> list[RemoteEntry]:
 
 
 def entries(folder: str) -> list[RemoteEntry]:
-    """Return the files and folders in a folder."""
+    """Return the files and folders in a folder, which is given by its address."""
     with _os_errors():
         fs, path = _located(folder)
         return _entries(fs, folder, fs.ls(path, detail=True))

@@ -73,8 +73,8 @@ def roles_to_leave_out(label: str) -> frozenset[str]:
     """Return the roles of folders whose mail must not be learned under a label.
 
     Unsent mail was never received, and unsure mail is not yet sorted, so neither has a label. Trash and
-    junk are learned only as spam: below a folder of spam, both contain spam that was sorted out. A label
-    that has the name of a role is also learned from the folders of that role.
+    junk are learned only as spam: inside a folder of spam, such folders contain spam, too. A label that has
+    the name of a role is also learned from the folders of that role.
     """
     named_for = _role(label)
     others = frozenset((UNSENT, UNSURE) if named_for == JUNK else (UNSENT, UNSURE, TRASH, JUNK))
@@ -82,7 +82,7 @@ def roles_to_leave_out(label: str) -> frozenset[str]:
 
 
 def speaks_against(label: str, path: str) -> bool:
-    """Return whether the path of mail given as ham has a name that means spam, or the other way round.
+    """Return whether the name in `path` contradicts `label`: it means spam and the label is ham, or reverse.
 
     >>> speaks_against("ham", "mail/spam.mbox"), speaks_against("spam", "Trash")
     (True, False)

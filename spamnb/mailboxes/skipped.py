@@ -45,7 +45,7 @@ class SkippedMail(Unreadable):
 
 
 class LeftOutFolder(SkippedMail):
-    """A report of a folder or mailbox that was not read, because by its name the mail has another label."""
+    """A report of a folder or mailbox not read because of its name, such as Trash in a folder of ham."""
 
     __slots__ = ()
 

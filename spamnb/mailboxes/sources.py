@@ -1,9 +1,9 @@
 """Find mail: paths become raw messages, or chunks that workers turn into messages.
 
-A path is a Maildir, a folder of message files, an mbox, a message, a named pipe, the address of any of them
-elsewhere (s3://bucket/folder/), a message of an mbox by its number (box.mbox:3), or `-` for a message or an
-mbox on standard input; any file may be compressed. Its first bytes decide what a file is, never its name. No
-mailbox is held in memory: large ones, and pipes, are split here into chunks of a megabyte.
+A path names a Maildir, a folder of message files, an mbox, a message or a named pipe. It may be an address
+(s3://bucket/folder/), or have the number of a message in an mbox (box.mbox:3); `-` is a message or an mbox on
+standard input. Any file may be compressed: its first bytes decide what it is, not its name. No whole mailbox
+is held in memory: large ones, and pipes, are split here into chunks of a megabyte.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def total_size(
 
 
 def is_little(paths: Sequence[str], most: int, least_file: int) -> bool:
-    """Return whether mail has at most `most` bytes in sum; a small file counts as `least_file` bytes."""
+    """Return whether mail has at most `most` bytes in all; a smaller file counts as `least_file` bytes."""
     sizes = (most + 1 if size == STREAM else max(size, least_file) for size in _sizes(paths, (), frozenset()))
     return all(total <= most for total in accumulate(sizes))
 
@@ -122,7 +122,7 @@ def messages(paths: Iterable[str], *, without: Iterable[str] = ()) -> Iterator[R
 def chunks_by_label(sources: Sources, size: int = CHUNK) -> Iterator[tuple[Chunk, str]]:
     """Yield the mail of each label in chunks of about `size` bytes, each with its label.
 
-    A path of one label is not read under another label. Folders whose names contradict a label are left out.
+    A path given for one label is read for no other. Folders whose names contradict a label are left out.
     """
     for label, paths, limits in _with_limits(sources):
         for chunk in chunks(paths, size=size, **limits):
@@ -152,7 +152,7 @@ def chunks(
     """Yield the mail below `paths` in chunks of about `size` bytes, always in the same order.
 
     A large mailbox, or a large compressed file, is read by this process, not a worker. Files and folders in
-    `without` are skipped, with everything below them; so are folders named like a role in `leave_out`.
+    `without` are skipped, with everything below them; so are folders whose name means a role in `leave_out`.
     """
     files = MessageFiles([], 0)
     for item in _files(paths, without, leave_out):
@@ -177,7 +177,7 @@ def chunks(
 def _files(
     paths: Iterable[str], without: Iterable[str], leave_out: frozenset[str]
 ) -> Iterator[FoundFile | NumberedMessages | Unreadable]:
-    """Yield each file below `paths`, each mailbox with the numbers asked for, and a report of any failure."""
+    """Yield each file below `paths`, each mailbox with the messages wanted by number, and all failures."""
     paths = list(paths)
     walk = FolderWalk([path for path in paths if path != "-"], without, leave_out)
     for box, named in groupby(((*split_number(path), path) for path in paths), lambda item: item[0]):
@@ -207,7 +207,7 @@ def _chunks_of(item: FoundFile | NumberedMessages | Unreadable, size: int) -> It
 
 
 def _read_in_order(path: str, size: int, named: bool) -> Iterator[ReadMessages]:
-    """Read a stream in this process, such as standard input, a pipe or a large mailbox, and yield chunks."""
+    """Read standard input, a pipe or a large mailbox in this process; yield chunks of its messages."""
     bytes_on_disk = 0
 
     def counted() -> Iterator[bytes]:

@@ -60,7 +60,7 @@ def chain(head: bytes, blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def gather(blocks: Iterator[bytes], size: int) -> bytes:
-    """Read blocks until there are at least `size` bytes, or the end; return all bytes read."""
+    """Read blocks until they have at least `size` bytes, or there are no more; return all bytes read."""
     taken = []
     while size > 0 and (block := next(blocks, b"")):
         taken.append(block)
@@ -69,7 +69,7 @@ def gather(blocks: Iterator[bytes], size: int) -> bytes:
 
 
 def decompressor_for(head: bytes) -> Callable[[], Any] | None:
-    """Return a function that makes decompressors for a file beginning with `head`; None if it needs none."""
+    """Return a function that makes decompressors for a file with this `head`; None if not compressed."""
     if head.startswith(b"\x1f\x8b\x08"):
         return _gzip
     if head.startswith(b"\xfd7zXZ\0"):

@@ -31,7 +31,7 @@ def lines_of_sent(head: Message) -> Iterator[str]:
 
 
 def note_people(people: People, sent: Sequence[str], sources: Sources) -> int:
-    """Add people in sent mail, and the networks that sent their ham (`sources`); return how many are new."""
+    """Add the people in `sent` mail and the networks of their ham (in `sources`); return how many are new."""
     new = people.add(line for raw in ham_in({"sent": sent}) for line in lines_of_sent(read_head(raw)))
     routes = {(address_of(one), route_of(one.received)) for one in map(read_envelope, ham_in(sources))}
     noted = people.lines

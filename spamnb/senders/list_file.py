@@ -16,7 +16,7 @@ MAX_LINE_LENGTH = 1000  # characters of a wrong line that an error shows
 
 
 def read_list(path: str | None) -> Iterator[str]:
-    """Yield the addresses and domains of a list; nothing if there is no list."""
+    """Yield the addresses and domains of the list in a file; yield nothing if `path` is None."""
     lines = []
     try:
         if path:
@@ -34,7 +34,7 @@ def read_list(path: str | None) -> Iterator[str]:
 
 
 def entry_of(text: str) -> str | None:
-    """Return an entry in lower case, ASCII, without wildcards; None if it is not an address or domain."""
+    """Return an entry in lower case, in ASCII, without wildcards; None if it is no address and no domain."""
     entry = text.lower()
     for sign in WILDCARDS:
         entry = entry.removeprefix(sign)

@@ -57,7 +57,7 @@ class SenderLists:
 
 
 def key_of(entry: str) -> int:
-    """Return the number stored for an entry if it is blocked; if it is allowed, this number + 1 is stored."""
+    """Return the number stored for a blocked address or domain; for an allowed one, it is higher by 1."""
     return fingerprint_of(entry.encode("utf-8", "replace")) & ~ALLOWED
 
 

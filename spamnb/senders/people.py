@@ -1,7 +1,7 @@
 """People that the user knows: recipients of the user's mail, those who answer it, and contacts.
 
-`known.txt` beside a model has a line for each address that the user wrote to, for each Message-ID of the
-user, for each address of the user (after OWN), and for each network that ham of such an address came from.
+`known.txt`, beside a model, has a line for each address that the user wrote to, each Message-ID of the
+user's mail, each address of the user (after OWN), and each network from which ham of an address came.
 """
 
 from __future__ import annotations
@@ -66,12 +66,12 @@ class People:
         return is_noted or (self.contacts != "" and address in cached(self.contacts, read_contacts))
 
     def protect(self, verdict: Verdict, envelope: Envelope, stored: StoredModel) -> None:
-        """Change spam to unsure if the mail is really from a known person, and note this in the verdict."""
+        """Change a verdict of spam to unsure, with a reason, if the mail really is from a known person."""
         if not verdict.reason and self.knows(envelope) and self.is_genuine(envelope, stored):
             verdict.label, verdict.is_spam, verdict.reason = UNSURE, None, f"known={address_of(envelope)}"
 
     def is_genuine(self, envelope: Envelope, stored: StoredModel) -> bool:
-        """Return whether the sender is genuine: proved by a login, the usual network or a verified domain."""
+        """Return whether the sender is proved genuine: by a login, the usual network or a verified domain."""
         address, route = address_of(envelope), route_of(envelope.received)
         is_usual = f"{address} {route}" in self.lines and not brings_spam(route, stored)
         return address != "" and (route == SUBMITTED or is_usual or is_authenticated(envelope, stored))
@@ -92,7 +92,7 @@ def brings_spam(route: str, stored: StoredModel) -> bool:
 def is_authenticated(envelope: Envelope, stored: StoredModel) -> bool:
     """Return whether one of the user's own servers has verified the domain of the sender.
 
-    Servers named in much of the ham are the user's own; any other server's name may be a sender's invention.
+    A server counts as the user's own if it verified MIN_SHARE of the ham; a sender may invent other names.
     """
     head = [("from", envelope.address), *(("authentication-results", value) for value in envelope.results)]
     found = sender_tokens(head)
@@ -129,7 +129,7 @@ def read(handle: int) -> str:
 
 
 def cached(path: str, make: Callable[[str], Iterable[str]]) -> frozenset[str]:
-    """Return what `make` reads from a path, cached until a file changes there; empty if nothing is there."""
+    """Return what `make` reads from `path`, cached until the file changes; empty if there is no file."""
     stamp = stamp_of(path)
     if stamp is None:
         return frozenset()

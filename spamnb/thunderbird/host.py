@@ -1,8 +1,8 @@
-"""The program that the Thunderbird add-on talks to: it judges, explains and learns the messages it is sent.
+"""The program that the Thunderbird add-on talks to: it judges, explains and learns messages of the add-on.
 
-Thunderbird starts it, writes requests to its standard input and reads answers from its standard output: 4
-bytes with the length, in the byte order of this machine, then JSON. Requests are answered in their order; an
-answer has the `id` of its request. A message is a string in which each character is a byte.
+Thunderbird starts it, writes requests to its standard input and reads answers from its standard output. Each
+has 4 bytes with the length, in the byte order of this machine, then JSON. Answers have the order of requests,
+and the `id` of their request. A message is a string in which each character is a byte.
 
     {"id": 1, "do": "status"}                                  messages by label; can it judge already?
     {"id": 2, "do": "judge", "message": "From: …"}             verdict, score
@@ -11,7 +11,7 @@ answer has the `id` of its request. A message is a string in which each characte
     {"id": 5, "do": "train"}                                   "mail" with message and label, repeatedly, and
                                                                "end" follow: all is learned, or nothing
 
-An answer to what cannot be done has `error`, a sentence for people, and `kind`, the name of its class.
+If a request fails, the answer has `error`, a sentence for people, and `kind`, the class of the error.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from spamnb.training.train import train
 MAX_REQUEST = 256 << 20  # bytes
 MAX_PIECE = 150_000  # characters of a page: Thunderbird takes answers up to 1 MB, and JSON may need 6 for one
 BLOCK = 1 << 20  # bytes read at once
-PLACE = "Thunderbird"  # the path of all its messages
+PLACE = "Thunderbird"  # shown as the path of messages
 
 Answer = dict[str, Any]
 
@@ -64,7 +64,7 @@ class Pipe:
         self.requests = self._requests()
 
     def answer(self, id_: object, content: Answer) -> None:
-        """Write an answer; an answer with a long page is split into several."""
+        """Write the answer to the request `id_`; if it has a long page, split it into several answers."""
         page = content.get("page", "")
         for start in range(0, len(page) or 1, MAX_PIECE):
             end = start + MAX_PIECE
@@ -150,7 +150,7 @@ class Host:
         raise DataError("send the request `train` before `mail` and `end`")
 
     def train(self, mail: PipedMail) -> Answer:
-        """Learn the mail of the next requests, up to `end`; return how many messages were learned."""
+        """Learn the mail in the next requests, up to `end`; return an answer with the numbers learned."""
         path, ham_loss = model_file(model_path()), load()["ham_loss"]
         sources: dict[str, list[str]] = {label: [] for label in LABELS}
         summary = train(path, sources, ham_loss=parse_percentage(ham_loss) if ham_loss else None, pool=mail)
@@ -189,7 +189,7 @@ class PipedMail:
         self.held = {label: HeldMail() for label in LABELS}
 
     def batches(self, mail: MailToRead) -> Iterator[Batch]:
-        """Yield the mail of all requests up to `end`; raise InputOutputError if `end` never comes."""
+        """Yield batches of the mail in requests up to `end`; raise InputOutputError if `end` never comes."""
         read = ChunkReader(mail.settings, mail.learned_hashes)
         self.pipe.answer(self.asked, {})
         for request in self.pipe.requests:
@@ -216,7 +216,7 @@ class HeldMail:
         self.size = 0
 
     def add(self, raw: bytes) -> int:
-        """Add a message, and return the size of all held messages."""
+        """Add a message; return the size of all waiting messages in bytes."""
         self.data.append(raw)
         self.size += len(raw)
         return self.size
