@@ -211,7 +211,7 @@ def test_sums(rows):
     other.add_lesson(*lesson, [(1, -1)] * 2, 1)
     found = CountSum(one, other).lookup(keys)
     assert min(map(min, found.values())) == 0
-    with pytest.raises(ValueError, match="same labels"):
+    with pytest.raises(ValueError, match="same number of labels"):
         CountSum(one, CountTable(["ham"]))
 
 
