@@ -26,7 +26,7 @@ account_option = click.option("--account", metavar="NAME", help="Only this accou
 
 
 def account_options(function: Decorated) -> Decorated:
-    """Add the options that all commands of `spamnb imap` have."""
+    """Add the options that most commands of `spamnb imap` have: --account and --json."""
     return account_option(json_option(function))
 
 

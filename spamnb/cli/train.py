@@ -188,7 +188,7 @@ def learn_forwarded(label: str, model: str, raw: bytes, forwarders: tuple[str, .
 
 
 def note_sent(model: str, sent: Sequence[str], sources: Sources) -> int:
-    """Add recipients of sent mail to the known senders, with the networks of their ham among `sources`."""
+    """Add recipients of sent mail to the known senders, and the networks that sent their ham (`sources`)."""
     from spamnb.senders.correspondence import note_people
     from spamnb.senders.people import People
 

@@ -67,7 +67,7 @@ class Configuration:
     def decide(
         self, verdict: "Verdict", envelope: "Envelope", stored: "StoredModel | None" = None
     ) -> "Verdict":
-        """Change verdict and reason if the sender is allowed, blocked or known; return the verdict."""
+        """Change a verdict and its reason if the sender is allowed, blocked or known; return it."""
         if self.senders is not None:
             self.senders.decide(verdict, envelope)
         if stored and verdict.label == SPAM and self.has_people(stored):

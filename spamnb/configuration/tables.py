@@ -89,7 +89,7 @@ def checked_values(
 
 
 def wrong_kind(key: str, wanted: str, value: Any, is_secret: bool) -> str:
-    """Return an error text: the type that the value of `key` must have, or that a number needs quotes."""
+    """Return an error text. It says which type the value must have, or that a number needs quotes."""
     if wanted == "str" and type(value) in (int, float) and not is_secret:
         return f'{key} must be quoted, e.g. "{value}"'
     return f"{key} must be {KINDS[wanted]}" + ("" if is_secret else f", not {value!r}")
@@ -104,7 +104,7 @@ def unknown_key(key: str, known: Collection[str]) -> str:
 
 
 def place_of_key(path: str, *keys: str) -> str:
-    """Return where a key is, as `path:line`; if it is missing, where its table is. `keys`: tables, then key.
+    """Return `path:line` of a key, or of its table if the key is missing; `keys`: its tables, then its name.
 
     tomllib does not report lines. So line 1 is parsed, then lines 1 to 2, and so on until the key appears.
     """

@@ -108,7 +108,7 @@ class ClassifyCommand:
         self.history = open_history(history, self.configuration)
 
     def run(self, path: str = "-") -> int | None:
-        """Judge the message at a path; return the exit code, or None if only click's commands can do this."""
+        """Judge the message at a path; return the exit code, or None if click's commands have to do this."""
         raw = read_stdin() if path == "-" else self.read_file(path)
         return None if raw is None else self.answer(*self.judged(raw), raw, path)
 
@@ -226,7 +226,7 @@ def has_history() -> bool:
 
 
 def verdict_without_model(configuration: Configuration, envelope: "Envelope") -> "Verdict | None":
-    """Judge a message by its sender alone; return None if the sender is not allowed or blocked."""
+    """Judge a message by its sender alone, if that is allowed or blocked; otherwise return None."""
     from spamnb.bayes.verdict import Verdict
 
     verdict = configuration.decide(Verdict(UNSURE, 0.0, 0.5, {HAM: 0.5, SPAM: 0.5}, ()), envelope)
@@ -262,7 +262,7 @@ class LearnCommand:
 
     @property
     def fits_journal(self) -> bool:
-        """Whether learning needs only a record in the journal; a label new to the model needs a new file."""
+        """Whether learning needs only a record in the journal; a new label needs a new model file."""
         from spamnb.store.stored_model import labels_of
 
         try:
@@ -381,6 +381,6 @@ def write_stdout(data: bytes, is_mail: bool = False) -> None:
 
 
 def output_error(error: OSError, is_mail: bool = False) -> InputOutputError:
-    """Return the error to raise: ReaderGone if a reader such as `head` closed the pipe, but not for mail."""
+    """Return the error to raise: ReaderGone if a reader such as `head` closed the pipe, except for mail."""
     kind = ReaderGone if isinstance(error, BrokenPipeError) and not is_mail else InputOutputError
     return kind(f"cannot write to standard output: {error.strerror}")

@@ -1,8 +1,8 @@
 """Import bogofilter's word list, as `bogoutil -d wordlist.db` prints it, as the base of a new model.
 
 Mail is learned by that model, never added to the base. bogofilter does not count many of spamnb's features,
-so these would have counts of the added mail only: after 20 spam were added, those that all mail has spoke
-for spam, and 66 % of the ham was lost. With enough mail, the model judges without its base (`layers_of`).
+so these would have counts of the added mail only: after 20 spam were added, features of all mail looked like
+spam, and 66 % of the ham was lost. With enough mail, the model judges without its base (`layers_of`).
 """
 
 from __future__ import annotations

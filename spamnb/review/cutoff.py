@@ -175,7 +175,7 @@ def choice_row(choice: Choice, is_now: bool, x: Linear) -> Markup:
 
 
 def save_cutoff(context: PageContext, loss: str) -> None:
-    """Set the share of ham that may be lost to `loss`, as `spamnb train --ham-loss` does."""
+    """Set to `loss` the share of ham that may be lost, as `spamnb train --ham-loss` does."""
     share = share_of(loss)
     if share is None:
         raise DataError("no such choice; load the page again")

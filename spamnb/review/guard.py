@@ -2,8 +2,8 @@
 
 The printed address has a random token. Whoever opens it gets a cookie, and an address without the token. A
 browser that spamnb starts posts the token from a file that only its user can read. Each form has a further
-secret, and posts from other sites are rejected, by their origin. A page loads only our own style
-sheets and script; text of messages is escaped, or shown in a sandboxed frame that loads nothing.
+secret, and posts that come from another site are rejected. A page loads only our own style sheets and
+script; text of messages is escaped, or shown in a sandboxed frame that loads nothing.
 """
 
 from __future__ import annotations

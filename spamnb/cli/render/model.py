@@ -105,7 +105,7 @@ def journal(known: ModelSummary) -> str:
 
 
 def strongest_table(known: ModelSummary, label: str, tokens: list[StrongToken]) -> RenderableType:
-    """Make the table of a label's strongest tokens, with counts of all labels or, if many, of this one."""
+    """Make the table of a label's strongest tokens, with counts of all labels or, if many, this one."""
     has_few_labels = len(known.labels) <= MAX_COLUMNS
     label_indexes = range(len(known.labels)) if has_few_labels else [known.labels.index(label)]
     largest = max(token.weight for each in known.strongest.values() for token in each)

@@ -78,7 +78,7 @@ def show(*things: RenderableType) -> None:
 
 
 def wrapped(*lines: str) -> Sequence[RenderableType]:
-    """Make texts that the terminal wraps between words."""
+    """Make texts of `lines` that are wrapped between words, to the width of the terminal."""
     from rich.text import Text
 
     return [Text(line) for line in lines]
@@ -139,7 +139,7 @@ def percent(value: float | None, digits: int = 2) -> str:
 
 
 def bar(weight: float, largest: float, style: str = "", width: int = 20) -> Text:
-    """Draw a bar as long as the weight is strong: to the left if it is negative, else to the right."""
+    """Draw a bar whose length shows the weight: to the left if it is negative, else to the right."""
     half = width // 2
     size = round(half * min(1.0, abs(weight) / largest)) if largest else 0
     left, right = ("█" * size, "") if weight < 0 else ("", "█" * size)
@@ -147,7 +147,7 @@ def bar(weight: float, largest: float, style: str = "", width: int = 20) -> Text
 
 
 def bar_heading(left: str, right: str, width: int = 20) -> Text:
-    """Make the heading of a column of bars: the labels that bars to the left, and to the right, speak for."""
+    """Make the heading of a column of bars; `left` and `right` are the labels for which bars there speak."""
     half = width // 2 - 1
     return left_aligned(printable(f"{left[:half]:>{half}} │ {right[:half]}"))
 

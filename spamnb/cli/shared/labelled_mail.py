@@ -116,7 +116,7 @@ def refuse_swapped_names(sources: dict[str, list[str]]) -> None:
 
 
 def _check_named_once(sources: dict[str, list[str]]) -> None:
-    """Refuse a path that is named under two labels, and `-` if named twice: it can be read once."""
+    """Refuse a path that is named under two labels, and `-` if named twice: it can be read only once."""
     label_of: dict[str, str] = {}
     for name, paths in sources.items():
         for path in paths:

@@ -43,7 +43,7 @@ def open_model(path: str, view: View | None, cutoff: str | None = None) -> Model
 
 
 def parse_cutoffs(text: str | None) -> Cutoffs | None:
-    """Read `HAM,SPAM`, or one score for both: a score from SPAM on means spam, a lower one up to HAM ham."""
+    """Read `HAM,SPAM`, or one score for both: scores from SPAM on are spam, lower ones up to HAM are ham."""
     if text is None:
         return None
     try:
@@ -87,7 +87,7 @@ def given_options() -> list[click.Parameter]:
 
 
 def is_meant(what: str, yes: bool) -> bool:
-    """Return whether to make the final change `what`: true if `yes`, else ask; refuse without a terminal."""
+    """Return True if `yes`, or if the user agrees to the change `what`; to ask, a terminal is needed."""
     if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(f"{what}: nothing was changed; to do it, add --yes")
     is_so = yes or click.confirm(f"{what}. Continue?", err=True)

@@ -107,7 +107,7 @@ def new_bar(unit: str) -> Progress:
 
 
 def announce_tried(tried: Iterable[ComparedCandidate]) -> Iterator[ComparedCandidate]:
-    """Yield each result; on a terminal, also print it as soon as it is there, because all take minutes."""
+    """Yield each result; on a terminal, also print it at once, because all results take minutes."""
     for result in tried:
         if is_shown():
             loss = result.metrics["one_minus_auc_percent"]
