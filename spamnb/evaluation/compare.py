@@ -85,7 +85,7 @@ def _rank(result: ComparedCandidate) -> tuple[float, float]:
 
 
 def beats_first(result: ComparedCandidate) -> bool:
-    """Return whether `result` ranks mail better than the first significantly, and does not judge it worse.
+    """Return whether `result` ranks significantly better than the first, and judges not significantly worse.
 
     Better verdicts alone do not suffice: with little mail, one or two messages decide how many are unsure.
     """

@@ -29,19 +29,19 @@ if TYPE_CHECKING:
     from spamnb.store.stored_model import StoredModel
 
 ENOUGH = 200  # messages of each label; with fewer, more mail is advised
-GROWTHS = (2, 3, 5, 10)  # the result is estimated for so many times as much mail
+GROWTHS = (2, 3, 5, 10)  # how much spam is caught is estimated for so many times as much mail
 WORTH_IT = 0.1  # more mail is advised if it catches so much more of the spam
 HARDLY_ANY = 0.02
 SURE = 0.9  # of the ham: the share that is surely ham
 
 
 def left_out_scores(stored: StoredModel) -> tuple[Scores, Scores]:
-    """Return the scores of learned ham and spam, or of a sample; each message is judged as if not learned."""
+    """Return the scores of learned ham and spam, all or a sample, each computed as if not learned."""
     return ham_and_spam(stored.labels, load_learned(stored).scored())
 
 
 def known_scores(stored: StoredModel) -> tuple[Scores, Scores] | None:
-    """Return the scores of learned ham and spam, judged as if not learned; None if there are too few."""
+    """Return what `left_out_scores` returns; None without a label spam, or with too few scores."""
     if not has_spam(stored.labels):
         return None
     ham, spam = left_out_scores(stored)
@@ -49,16 +49,16 @@ def known_scores(stored: StoredModel) -> tuple[Scores, Scores] | None:
 
 
 def score_of_sure_ham(stored: StoredModel) -> float:
-    """Return the score that nine of ten ham messages do not exceed: up to it, a message surely is ham.
+    """Return the score up to which mail is surely ham: nine of ten ham score so low. At most the ham cutoff.
 
-    After 200 messages of each label, at most 0.06 % of later spam scored so low, 2.7 % below the cutoff.
+    With 200 messages of each label, at most 0.06 % of later spam scored so low, 2.7 % below the ham cutoff.
     """
     scores = known_scores(stored)
     return min(stored.head["cutoffs"][0], quantile(scores[0], SURE)) if scores else -inf
 
 
 def verdicts_left_out(stored: StoredModel) -> dict[str, dict[str, float]]:
-    """Return the share of each verdict on learned ham, and on spam, each message judged as if not learned."""
+    """Return the share of each verdict on learned ham, and on learned spam, both judged as if not learned."""
     scores = known_scores(stored)
     if scores is None:
         return {}
@@ -72,7 +72,7 @@ def verdicts_left_out(stored: StoredModel) -> dict[str, dict[str, float]]:
 
 
 def assessment(stored: StoredModel, plain: bool = False) -> list[str]:
-    """Describe in sentences how well a model judges mail that it did not learn; `plain` avoids “ham”."""
+    """Return sentences on how well a model judges mail that it did not learn; `plain` avoids the word ham."""
     named = plain_mail if plain else str
     scores = known_scores(stored)
     if scores is None:
@@ -104,7 +104,7 @@ def assessment(stored: StoredModel, plain: bool = False) -> list[str]:
 def missing_mail(
     model: str, labels: Sequence[str], messages: Sequence[int], named: Callable[[str], str] = str
 ) -> list[str]:
-    """Describe in a sentence for each label what more mail a model should learn."""
+    """Return sentences that say of which labels a model should learn more mail."""
     learned = [label for label, count in zip(labels, messages, strict=True) if count]
     if len(learned) == 1:
         other = next((label for label in labels if label not in learned), None)

@@ -45,7 +45,7 @@ class UnrepairedModel(StoredModel):
 
 
 def check(path: str, progress: Callable[[int, int], object] = lambda _size, _entries: None) -> CheckReport:
-    """Check a model; after each part, call `progress` with the part's bytes and entries."""
+    """Check a model and its journal; call `progress` with the number of bytes and of entries just checked."""
     if os.path.isdir(path):
         raise NoInput(f"{path}: this is a folder; name the model file in it with --model")
     aside = f"{path}.journal{DAMAGED_SUFFIX}"
@@ -76,7 +76,7 @@ def check(path: str, progress: Callable[[int, int], object] = lambda _size, _ent
 
 
 def journal_damage(journal: Journal) -> Iterator[str]:
-    """Yield a sentence for each damaged part of a journal: where it is, and when it was written."""
+    """Yield a sentence for each damaged range of a journal: which bytes, and when they were written."""
     for start, end in journal.damaged:
         before = [f" from {day_text(entry.day)}" for entry in journal.records if entry.end <= start][-1:]
         after = [f" to {day_text(entry.day)}" for entry in journal.records if entry.end > start][:1]
@@ -86,7 +86,7 @@ def journal_damage(journal: Journal) -> Iterator[str]:
 
 
 def column_damage(stored: StoredModel, progress: Callable[[int, int], object]) -> Iterator[str]:
-    """Read all columns of a model file; yield a sentence for each that is damaged or cannot be read."""
+    """Read all columns of a model file; yield a sentence for each column that is damaged or unreadable."""
     for name, column in stored.columns.items():
         try:
             prefix = pack(name) + BIN + column.size.to_bytes(4, "big")

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def compared_labels(score: "Score", label: str, other: str | None = None) -> tuple[int, int]:
-    """Return the indices of the labels to compare: `label`, and `other` or else the best other label.
+    """Return the indices of two labels to compare: `label`, and `other` or else the likeliest other label.
 
-    If one of the two is spam, it comes first.
+    Spam comes first, if it is one of the two. If `label` is unsure, the two likeliest labels are returned.
     """
     labels, joint = score.labels, score.joint
     if len(labels) == 1:
@@ -25,18 +25,18 @@ def compared_labels(score: "Score", label: str, other: str | None = None) -> tup
 
 
 def evidence_between(score: "Score", toward: int, against: int) -> "Sequence[Evidence]":
-    """Return the evidence that separates two labels."""
+    """Return the evidence that separates two labels: tokens strong enough for this, with their weights."""
     is_about_spam = SPAM in (score.labels[toward], score.labels[against])
     return score.evidence if is_about_spam or not score.other_evidence else score.other_evidence
 
 
 def difference(values: "Sequence[float]", toward: int, against: int) -> float:
-    """Return the difference of two labels' values; 0 if both are the same infinity."""
+    """Return the value of label `toward` minus that of `against`; 0 if both are the same infinity."""
     return 0.0 if values[toward] == values[against] else values[toward] - values[against]
 
 
 def divisors_of(view: "View", words: "Sequence[Evidence]") -> dict[int, float]:
-    """Return, for each part of the message, the number that its sum of weights is divided by."""
+    """Return for each part of the message the divisor of its sum of weights; 1 if no means are taken."""
     divisors: dict[int, float] = {}
     for item in words:
         divisors[item.part] = divisors.get(item.part, view.damping or 0.0) + share_in_mean(item)
@@ -44,6 +44,6 @@ def divisors_of(view: "View", words: "Sequence[Evidence]") -> dict[int, float]:
 
 
 def share_in_mean(item: "Evidence") -> float:
-    """Return what a token adds to the divisor of a mean: n / (n + 1), if n learned messages have it."""
+    """Return what a token that n learned messages have adds to the divisor of a mean: n / (n + 1)."""
     count = sum(item.row[: len(item.weights)]) + sum(item.base_row[: len(item.weights)])
     return count / (count + 1)

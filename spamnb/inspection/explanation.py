@@ -1,13 +1,13 @@
 """Explain a verdict as a sum that can be checked by hand.
 
-With two labels, one of them spam, the score is how far spam is ahead. With more, the lead of the verdict over
-the second label is explained or, if one of the two is spam, the lead of spam. This lead is a sum:
+A lead is explained: how far spam is ahead of the best other label or, if spam is not in question, how far the
+verdict is ahead of the next label. With two labels, one of them spam, the lead is the score. It is a sum:
 
     lead = prior + absent words + Σ adds,   adds = weight · times      (the textbooks' models)
                                             adds = weight / divisor    (where means are taken)
 
-Where few words and pairs are evidence, a lead of spam is shrunk: that is the part "little evidence".
-Spam gains where the text was in spam that was learned, and loses where a reply quotes it (`repeat_gain`).
+If few words and pairs are evidence, a lead of spam is reduced: the row "little evidence" subtracts from it.
+Spam gains if the text is known from learned spam, and loses if a reply quotes such text (`repeat_gain`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class WeakToken(NamedTuple):
 
 
 class IgnoredKind(NamedTuple):
-    """A kind of tokens that are not used as evidence: name, reason, number, and examples."""
+    """A group of tokens that are not used as evidence: its name, the reason, how many there are, examples."""
 
     name: str
     why: str
@@ -75,8 +75,8 @@ class Explanation(NamedTuple):
     message: Message
     features: FeatureSet
     verdict: Verdict
-    toward: int  # index of the label that is ahead
-    against: int  # index of the label that is behind
+    toward: int  # index of the label whose lead over the other one is explained
+    against: int  # index of the other label
     joint: Sequence[float]  # per label; the lead is the difference of two
     lead: float
     prior: float
@@ -85,7 +85,7 @@ class Explanation(NamedTuple):
     reasons: list[Reason]  # strongest first
     unknown: list[str]  # tokens in no learned message
     weak_rows: dict[str, Row]
-    ignored_pairs: int  # pairs of neighbours that are unknown or weak
+    ignored_pairs: int  # pairs of neighbouring words that are unknown or weak
     sentence: str  # why, in plain words
     in_words: list[ReasonInWords]  # the strongest reasons, in plain words
 
@@ -94,14 +94,14 @@ class Explanation(NamedTuple):
 
     @property
     def sides(self) -> tuple[str, str]:
-        """The sides of the sum: two labels, or "not spam" and spam. Evidence for the first lowers the sum."""
+        """Both sides of the sum: two labels, or "not spam" and spam. Evidence for the first lowers the sum."""
         against, toward = self.compared
         is_spam_apart = self.model.classifier.spam_apart >= 0  # compared with all other labels together
         return not_spam(self.model.labels) if self.is_about_spam and is_spam_apart else against, toward
 
     @property
     def compared(self) -> tuple[str, str]:
-        """The two labels compared; the second one is ahead by `lead`."""
+        """The two labels compared; `lead` is how far the second is ahead of the first."""
         return self.model.labels[self.against], self.model.labels[self.toward]
 
     @property
@@ -111,7 +111,7 @@ class Explanation(NamedTuple):
 
     @property
     def ranked_label(self) -> str:
-        """The label whose score and probability are shown."""
+        """The label whose score and probability are shown: spam, or else the label of the verdict."""
         return SPAM if SPAM in self.model.labels else self.verdict.label
 
     @property
@@ -126,13 +126,13 @@ class Explanation(NamedTuple):
 
     @property
     def is_finite(self) -> bool:
-        """Whether the sum is finite; without smoothing, counts of zero make it infinite."""
+        """Whether all parts of the sum are finite; without smoothing, a count of zero makes one infinite."""
         sums = (self.joint[self.toward], self.joint[self.against], self.prior, self.absent)
         return all(map(isfinite, sums)) and all(isfinite(part.adds) for part in self.part_sums)
 
     @property
     def weak(self) -> list[WeakToken]:
-        """The tokens too weak to be used as evidence, strongest first."""
+        """The learned tokens that are too weak to be used as evidence, the strongest first."""
         classifier = self.model.classifier
         weights = Scorer(classifier).weights_of if self.is_about_spam else classifier.weights
         weak = [
@@ -142,7 +142,7 @@ class Explanation(NamedTuple):
         return sorted(weak, key=lambda token: -abs(token.weight))
 
     def ignored(self, most: int) -> list[IgnoredKind]:
-        """Return the tokens that are not used as evidence, by kind, with at most `most` examples of each."""
+        """Return the tokens not used as evidence, grouped by reason, with at most `most` examples a group."""
         weak = [f"{token.token} {token.weight:+.2f}" for token in self.weak[:most]]
         least = f"less than {self.model.view.least_evidence:g} nats"
         kinds = (
@@ -153,7 +153,7 @@ class Explanation(NamedTuple):
         return [kind._replace(examples=kind.examples[:most]) for kind in kinds if kind.total]
 
     def rule(self, named: Callable[[str], str] = str) -> str:
-        """Return the rule by which the score became this verdict; `named` returns the name of a label."""
+        """Say by which rule the score became this verdict; `named` returns the name to show for a label."""
         if self.verdict.reason:
             return f"decided by its sender, not by the score: {printable(self.verdict.reason)}"
         if self.cutoffs is None:
@@ -214,7 +214,7 @@ class Explanation(NamedTuple):
         }
 
     def _base_map(self, row: Row) -> dict[str, Any]:
-        """Return how many messages of the base have a token, for JSON; return {} without a base."""
+        """Return for JSON how many messages of the base have the token of this row; {} without a base."""
         return {"base_messages": self._counts_map(row)["messages"]} if self.model.base else {}
 
     def _counts_map(self, row: Row) -> dict[str, Any]:
@@ -225,7 +225,7 @@ class Explanation(NamedTuple):
         }
 
     def sum_rows(self, named: Callable[[str], str] = str) -> Iterator[SumRow]:
-        """Yield the rows of a table that adds up the score; `named` returns the name of a label."""
+        """Yield the rows of a table that adds up the lead; `named` returns the name to show for a label."""
         against, toward = map(named, self.sides)
         damping = self.model.view.damping
         if damping is None:
@@ -241,7 +241,7 @@ class Explanation(NamedTuple):
         yield SumRow(ahead, None, "", self.lead)
 
     def by_place(self) -> dict[str, list[Reason]]:
-        """Return the reasons for each part of the message, such as the subject, in the order of reading."""
+        """Return the reasons by place in the message, such as `subject`, in the order of reading."""
         places: dict[str, list[Reason]] = {name: [] for name in PLACES}
         for reason in self.reasons:
             places[reason.where].append(reason)
@@ -249,7 +249,7 @@ class Explanation(NamedTuple):
 
 
 def explain(model: Model, raw: bytes, configuration: Configuration | None = None) -> Explanation:
-    """Explain the verdict of a model on a message; the lists of senders may override the model."""
+    """Explain the verdict on a message; lists of senders in the configuration may overrule the model."""
     message = read(raw)
     features = model.tokenizer.features(message)
     classifier, view = model.classifier, model.view
@@ -315,7 +315,7 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
 
 
 def separate_layers(model: Model, words: Sequence[Evidence]) -> None:
-    """Replace the counts of each word, which add up model and base, by separate counts of the two."""
+    """Split the counts of each word, sums of model and base, into `row` (model) and `base_row` (base)."""
     if model.base is None:
         return
     features = [int(item.feature) for item in words]

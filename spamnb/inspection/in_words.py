@@ -1,7 +1,7 @@
 """The reasons for a verdict in plain words: a sentence, and a phrase for each of the strongest reasons.
 
-Only short visible text is quoted, words of letters and names of hosts, and only if several learned messages
-had it. So no address, number, code, password, link path or hidden text is quoted.
+Only visible words of letters and names of hosts are quoted, if short and in several learned messages. So no
+address, number, code, password, link path or hidden text is quoted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_READ = 60  # pieces of evidence, the strongest ones
 MAX_QUOTED = 2  # words or hosts in a phrase
 MAX_WORD, MIN_WORD = 24, 4  # characters of a quoted word; the minimum is for ASCII
 MIN_MESSAGES = 3  # learned messages with a quoted word: a word in fewer of them may be a secret
-CLEAR = 0.5  # nats by which text or headers must lead to be named as like a label
+CLEAR = 0.5  # nats by which text or headers must speak for a label, to be called like its mail
 
 # The topic of a token, by its tag. Other headers are technical.
 SUBJECT, WORDS, LINKS, SENDER, REPLY, ROUTE = "subject", "words", "links", "sender", "reply", "route"
@@ -39,7 +39,7 @@ TOPICS = {
     **{"url": LINKS, "reply-to": REPLY},
 }
 TECHNICAL = "technical"
-# Phrases for a topic of which nothing can be quoted; the counts of mail follow them.
+# Phrases for a topic of which nothing can be quoted; "as in spam" or the like follows them.
 PHRASES = {
     SUBJECT: "subject",
     WORDS: "words",
@@ -76,7 +76,7 @@ SAYING = {
     "header:list-id": "comes by a mailing list",
 }
 REPEATED = "many of its phrases are known from spam"
-MIN_REPEAT_GAIN = 1.0  # nats from which that is named: a phrase or two may be the same by chance
+MIN_REPEAT_GAIN = 1.0  # nats from which on this is a reason: a phrase or two may be the same by chance
 # Sentences by the first word of a verdict's reason.
 BY_SENDER = {
     "allowed": "its sender is on your list of allowed senders",
@@ -86,7 +86,7 @@ BY_SENDER = {
 
 
 class ReasonInWords:
-    """A reason for a verdict: a phrase, how many learned messages have this, and the label it speaks for."""
+    """A reason in words: a phrase, how many learned messages have this, and for which label it speaks."""
 
     __slots__ = ("counts", "label", "strength", "text")
 
@@ -103,7 +103,7 @@ class ReasonInWords:
 def why_in_words(
     model: Model, message: Message, features: FeatureSet, score: Score, verdict: Verdict
 ) -> tuple[str, list[ReasonInWords]]:
-    """Return a sentence on the verdict, and the strongest reasons; if it is unsure, those for both sides."""
+    """Return a sentence on the verdict, and the strongest reasons: on both sides if the verdict is unsure."""
     label = plain_label(verdict.label)
     sentence = f"{label[:1].upper()}{label[1:]}: {reason(model, score, verdict)}."
     return sentence, reasons_in_words(model, message, features, score, verdict)
@@ -135,7 +135,7 @@ def header_reasons(
 
 
 def reason(model: Model, score: Score, verdict: Verdict) -> str:
-    """Return why the verdict is as it is: the second half of a sentence whose first half is the verdict."""
+    """Return the reason for a verdict, as the end of a sentence that begins with the verdict: "Spam: …"."""
     if verdict.reason:
         return BY_SENDER.get(verdict.reason.partition("=")[0], "by its sender")
     if not model.can_judge or (model.cutoffs and model.cutoffs.spam == float("inf")):
@@ -165,7 +165,7 @@ def reason(model: Model, score: Score, verdict: Verdict) -> str:
 
 
 def mail_name(labels: Sequence[str], label: int, *compared: int) -> str:
-    """Return a name for the mail of a label; if the label is compared with spam, for all mail but spam."""
+    """Return a name for the mail of a label: MAIL_KEPT for ham, and for any label compared with spam."""
     name = labels[label]
     if name == SPAM:
         return "spam"
@@ -174,7 +174,7 @@ def mail_name(labels: Sequence[str], label: int, *compared: int) -> str:
 
 
 def labels_in_question(score: Score, verdict: Verdict) -> tuple[int, int]:
-    """Return the indices of two labels to compare; one is spam if the question is whether this is spam."""
+    """Return the indices of two labels to compare; one is spam if the message may or may not be spam."""
     is_about_spam = verdict.is_spam is None and SPAM in score.labels
     return compared_labels(score, SPAM if is_about_spam else verdict.label)
 
@@ -182,7 +182,7 @@ def labels_in_question(score: Score, verdict: Verdict) -> tuple[int, int]:
 def reasons_in_words(
     model: Model, message: Message, features: FeatureSet, score: Score, verdict: Verdict
 ) -> list[ReasonInWords]:
-    """Return the strongest reasons for a verdict; if it is unsure, those for both labels compared."""
+    """Return the strongest reasons for a verdict; for an unsure verdict, those for both labels compared."""
     toward, against = labels_in_question(score, verdict)
     label = verdict.label
     sign = {score.labels[against]: -1, score.labels[toward]: 1}.get(label, 0)
@@ -212,7 +212,7 @@ def reasons_in_words(
 
 
 def strongest(model: Model, score: Score, toward: int, against: int) -> Iterator[tuple[float, Evidence]]:
-    """Yield the strongest evidence, each with what it adds to the lead of `toward` over `against`."""
+    """Yield the strongest evidence as (adds, evidence): what each adds to the lead of label `toward`."""
     evidence = evidence_between(score, toward, against)
     divisors = divisors_of(model.view, [item for item in evidence if item.row])
     added = [
@@ -227,7 +227,7 @@ def strongest(model: Model, score: Score, toward: int, against: int) -> Iterator
 
 
 def topic_of(token: str, item: Evidence) -> str:
-    """Return the topic of a token, a pair of tokens or a number."""
+    """Return the topic, such as `subject`, of a token, a pair of words or a number."""
     tag, colon, rest = token.partition(":")
     if isinstance(item.feature, str):
         return "numbers"
@@ -244,7 +244,7 @@ def topic_of(token: str, item: Evidence) -> str:
 
 
 def phrase(topic: str, others: str, items: list[tuple[float, str, Evidence]]) -> tuple[str, Evidence | None]:
-    """Return a phrase for evidence of one topic, and the strongest evidence that it quotes, if any."""
+    """Return a phrase for evidence of one topic, and the evidence whose counts to show after it, or None."""
     for _, token, item in items:
         if token in SAYING:
             return SAYING[token], item
@@ -286,7 +286,7 @@ def quotable(topic: str, token: str) -> str:
 
 
 def is_plain_word(word: str) -> bool:
-    """Return whether a word has only letters, of any alphabet, and is neither too short nor too long."""
+    """Return whether a word has only letters (and - or '), of any alphabet, and is not too short or long."""
     fewest = MIN_WORD if word.isascii() else 2
     letters = word.replace("'", "").replace("-", "")
     return (
@@ -297,12 +297,12 @@ def is_plain_word(word: str) -> bool:
 
 
 def is_no_letter(char: str) -> bool:
-    """Return whether a character is not part of a word; vowel signs of Hindi or Thai are part of a word."""
+    """Return whether a character is a digit, space or ASCII sign; vowel signs of Hindi and Thai are not."""
     return char.isnumeric() or char.isspace() or (char.isascii() and not char.isalpha())
 
 
 def counts_text(item: Evidence, labels: Sequence[str], k: int, others: str) -> str:
-    """Return a text that says how many messages of the label `k`, and how many others, had some evidence."""
+    """Say how many learned messages had some evidence, such as "in 41 spam and no other mail" (`k`: spam)."""
     messages = item.row[: len(labels)]
     own, rest = messages[k], sum(messages) - messages[k]
     if labels[k] == SPAM:

@@ -1,7 +1,7 @@
-"""Mark each piece of a message's visible text with the tokens that it became.
+"""Mark each piece of a message's text with the tokens that the tokenizer made of it.
 
-The tokenizer keeps no positions, so the text is cut again: at spaces, and between them at ASCII characters
-that separate words. Then the tokenizer's own rules are applied to each piece.
+The tokenizer does not store where tokens are. So the text is cut into pieces here, at spaces and at ASCII
+characters that separate words, and the tokenizer makes tokens of each piece.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _WORD = re.compile(r"([0-9A-Za-z'$!_\x80-\U0010ffff-]+)")
 
 
 class MarkedPiece(NamedTuple):
-    """A piece of text, and the tokens to be marked that it became or is a part of."""
+    """A piece of text, and those of the wanted tokens that were made of it, or of it and its neighbours."""
 
     text: str
     tokens: tuple[str, ...]
@@ -49,11 +49,11 @@ class Section(NamedTuple):
     title: MarkedPiece
     is_header: bool
     pieces: list[MarkedPiece]
-    note: str = ""  # how a text was read, if not as the message declares
+    note: str = ""  # how and why a text was not read as the message declares
 
 
 class TextPiece(NamedTuple):
-    """A piece of text, its words, and its other tokens."""
+    """A piece of text, its words, and its other tokens, such as those of a link."""
 
     text: str
     words: list[str]
@@ -61,18 +61,18 @@ class TextPiece(NamedTuple):
 
 
 class Wanted:
-    """What to mark in a part of a message: tokens, and words that are covered by grams used as evidence."""
+    """What to mark in the head or the body: tokens, and words that are covered by grams used as evidence."""
 
     def __init__(self, reasons: Mapping[str, Reason], part: int) -> None:
         self.tokens = reasons
-        self.covering: dict[str, list[str]] = {}  # by word
+        self.covering: dict[str, list[str]] = {}  # word → names of stretches with it
         for reason in reasons.values():
             if reason.covers and reason.evidence.part == part:
                 for word in reason.covers:
                     self.covering.setdefault(word, []).append(reason.token)
 
     def of(self, piece: TextPiece) -> Iterator[str]:
-        """Yield the marks of a piece: its wanted tokens, and the names of the grams that cover its words."""
+        """Yield the marks of a piece: its wanted tokens, and the stretches of grams that cover its words."""
         yield from (token for token in (*piece.words, *piece.others) if token in self.tokens)
         for word in {piece.text, *piece.words}:
             yield from self.covering.get(word, ())
@@ -81,9 +81,9 @@ class Wanted:
 def marked_sections(
     message: Message, tokenizer: Tokenizer, reasons: Mapping[str, Reason], most: int
 ) -> Iterator[Section]:
-    """Yield the sections: headers that mail readers show, at most `most` characters of text, other headers.
+    """Yield sections: headers that mail readers show, `most` characters of text at most, other headers.
 
-    `reasons` are the tokens, and the stretches of text covered by grams, that must be marked.
+    `reasons`: what to mark, by its name: tokens, and stretches of text covered by grams.
     """
     wanted, in_head = Wanted(reasons, BODY), Wanted(reasons, HEAD)
     words = tokenizer.words
@@ -121,7 +121,7 @@ def marked_sections(
 
 
 def collapse_spaces(text: str) -> str:
-    """Remove repeated empty lines, empty lines at the ends, and long runs of spaces."""
+    """Shorten long runs of spaces; remove repeated empty lines, and empty lines at start and end."""
     return _GAPS.sub(lambda run: collapse_run(run[0]), text).strip("\n")
 
 
@@ -137,7 +137,7 @@ def part_title(part: MessageLeaf) -> MarkedPiece:
 
 
 def how_read(part: MessageLeaf) -> str:
-    """Return how and why a part was read in another way than the message declares, or "" if it was not."""
+    """Say how and why a part was read, if not as the message declares; "" if it was read as declared."""
     how, notes = part.decoding, []
     if how and how.why_encoding:
         notes.append(f"read as {how.encoding}: {how.why_encoding}")
@@ -148,7 +148,7 @@ def how_read(part: MessageLeaf) -> str:
 
 
 def marked_header(name: str, value: str, words: Words, wanted: Wanted) -> Section:
-    """Mark the tokens in a header: each piece between spaces is read by the rules for this header."""
+    """Return a header with marked tokens; each piece between spaces is read by the rules for this header."""
     found = []
     for text in _SPACES.split(value[:MAX_HEADER]):
         _presence, *tokens = header_tokens([(name, text)], words) or [""]
@@ -175,7 +175,7 @@ def cut_text(text: str, words: Words) -> list[TextPiece]:
 
 
 def mark_tokens(pieces: list[TextPiece], wanted: Wanted, longest: int = 2) -> list[MarkedPiece]:
-    """Mark pieces with wanted tokens of up to `longest` neighbouring words; join pieces without tokens."""
+    """Mark each piece with the wanted tokens (of up to `longest` words) it is in; join unmarked pieces."""
     marks = [set(wanted.of(piece)) for piece in pieces]
     order = [(index, word) for index, piece in enumerate(pieces) for word in piece.words]
     for size in range(2, max(2, longest) + 1):

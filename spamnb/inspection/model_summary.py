@@ -1,4 +1,4 @@
-"""A summary of a model, which is read in blocks: memory does not grow with the number of tokens."""
+"""A summary of a model; it is read in blocks, so that memory does not grow with the number of tokens."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from spamnb.store.stored_model import StoredModel
 
 LOPSIDED = 20  # labels are out of balance if one has so many times as much mail as another
 STALE = 180  # days without learning after which a model is reported as old
-DOUBTFUL = 0.05  # share of its own mail that a model may judge wrong or unsure, each message left out
+DOUBTFUL = 0.05  # share of learned mail that a model may judge wrong or unsure, as if not learned
 INFINITE = 99.0  # nats, instead of an infinite weight
 
 
@@ -104,7 +104,7 @@ class ModelSummary:
 
 
 def about_base(model: Model) -> dict[str, Any] | None:
-    """Return facts about a model's base: path, which of the two judges, cutoffs; None if there is no base."""
+    """Return facts about a model's base: path, whether model, base or both judge; None without a base."""
     if not (about := model.stored.head.get("base")):
         return None
     judges = ["model" if layer is model.stored else "base" for layer in model.layers]
@@ -114,12 +114,12 @@ def about_base(model: Model) -> dict[str, Any] | None:
 
 
 def day_text(day: int) -> str:
-    """Write a day, counted from 1970, as 2026-11-15."""
+    """Return a day (a number of days since 1970) as text, such as 2026-11-15."""
     return time.strftime("%Y-%m-%d", time.gmtime(DAY * day))
 
 
 def advice(stored: StoredModel, last: int) -> list[str]:
-    """Return advice on a model in sentences, other than advice to learn more mail of a label."""
+    """Return advice in sentences, if a label has too little mail beside others, or the model is old."""
     sentences = []
     most, fewest = max(stored.messages), min(stored.messages)
     if fewest >= ENOUGH and most > LOPSIDED * fewest:
@@ -137,11 +137,11 @@ class StrongestTokens:
     def __init__(self, likelihood: Likelihood, top: int) -> None:
         self.likelihood = likelihood
         self.top = top if likelihood.view.event != "gaussian" else 0  # Gaussians use numbers, not tokens
-        # For each label (negative importance, fingerprint, token), the most important first.
+        # For each label: (negative importance, fingerprint, token), the most important first.
         self.found: list[list[tuple[float, int, StrongToken]]] = [[] for _ in likelihood.labels]
 
     def add(self, words: WordBlock) -> None:
-        """Add words; rank them by weight · √messages, so that rare words come last."""
+        """Add the words of a block; rank words by weight · √messages, so that rare words come last."""
         if not self.top:
             return
         all_leads = words.values(self.likelihood.view, lambda row: label_leads(self.likelihood, row))
@@ -163,7 +163,7 @@ class StrongestTokens:
 
 
 def indices_of_highest(values: Array, top: int) -> Array:
-    """Return the indices of the highest values, the highest first; of equal values, those of lower index."""
+    """Return the indices of the `top` highest values, the highest first; of equal values, the first ones."""
     if top < len(values):
         least = np.partition(values, -top)[-top]
         candidates = np.flatnonzero(values >= least)
@@ -173,7 +173,7 @@ def indices_of_highest(values: Array, top: int) -> Array:
 
 
 def label_leads(likelihood: Likelihood, row: tuple[int, ...]) -> list[float]:
-    """Return the lead of each label over the best other label (spam: over all others), at most INFINITE."""
+    """Return each label's lead by a token with these counts: over the best other label (spam: all others)."""
     counted, spam = Scorer(likelihood).weights_of(row), likelihood.spam_apart
     weights = likelihood.weights(row) if spam >= 0 else counted
     leads = [lead_of(counted if k == spam else weights, k) for k in range(len(weights))]

@@ -30,7 +30,7 @@ _PLACE_OF_TAG = {tag: place for place, tags in _TAGS.items() for tag in tags}
 
 
 def place_of(token: str) -> str:
-    """Return in which place of a message (such as `subject`) a token or the first word of a pair is."""
+    """Return the place in a message, such as `subject`, of a token or of the first word of a pair."""
     tag, colon, _ = token.partition(":")
     return _PLACE_OF_TAG.get(tag, HEADER) if colon else BODY
 
@@ -40,13 +40,13 @@ class Reason(NamedTuple):
 
     token: str  # the token, both words of a pair, or the name of a number
     evidence: Evidence
-    weight: float  # in nats: positive for the label that is ahead
-    adds: float  # part of the lead
+    weight: float  # in nats; positive if it speaks for the label whose lead is explained
+    adds: float  # what it adds to the lead
     is_number: bool = False
     covers: tuple[str, ...] | None = None  # words that a stretch of grams covers, whole or in part
 
     def count_text(self, label_index: int) -> str:
-        """Return how many messages of a label have the evidence; "3 + 20" is 3 of the model, 20 of a base."""
+        """Say how many messages of a label have the evidence; "3 + 20" is 3 of the model, 20 of its base."""
         base = f" + {self.evidence.base_row[label_index]:,}" if self.evidence.base_row else ""
         return f"{self.row[label_index]:,}{base}"
 
@@ -57,12 +57,12 @@ class Reason(NamedTuple):
 
     @property
     def total_weight(self) -> float:
-        """The weight times the occurrences; a view that uses means divides this before it is added."""
+        """The weight times the occurrences; a view that uses means divides this, to get what it adds."""
         return self.weight * self.evidence.times if self.evidence.times else 0.0
 
     @property
     def mark(self) -> float:
-        """The weight by which words are coloured: the total weight; for text covered by grams, the mean."""
+        """The weight that decides the colour of words: the total; for text covered by grams, the mean."""
         return self.weight if self.is_gram else self.total_weight
 
     @property

@@ -1,7 +1,7 @@
-"""Synthetic messages, drawn at random by the probabilities of a model.
+"""Synthetic messages: random tokens, chosen with the probabilities of a model.
 
-Tokens are drawn from P(token | label) of the textbooks' multinomial model; their number varies around the
-mean of the label's messages.
+Each token is chosen with P(token | label) of the textbooks' multinomial model. The number of tokens is random
+as well; its mean is that of the label's messages.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from spamnb.model import Model
 
 @dataclass(frozen=True)
 class SyntheticMessage:
-    """A message of random tokens, each drawn with its probability under a label."""
+    """A message of random tokens for a label: how many in all, and how often each occurs."""
 
     label: str
     length: int
@@ -26,7 +26,7 @@ class SyntheticMessage:
 
 
 def draw_messages(model: Model, label: str, count: int, seed: int) -> Iterator[SyntheticMessage]:
-    """Yield `count` messages of random tokens, each drawn with its probability under `label`."""
+    """Yield `count` messages of random tokens, each chosen with its probability P(token | label)."""
     stored, label_index = model.stored, model.labels.index(label)
     if not stored.messages[label_index]:
         raise DataError(f"{stored.path}: no sample possible: no message of the label {label} was learned")

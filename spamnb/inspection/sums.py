@@ -1,4 +1,4 @@
-"""Sums of a message's evidence between two labels: by token, and by part of the message."""
+"""How much evidence speaks for one label over another: by token, and in sum by part of the message."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class PartSum(NamedTuple):
     weight: float  # the sum over its tokens
     divisor: float
     adds: float
-    share: float = 1.0  # factor of this mean; the divisor contains it
+    share: float = 1.0  # how much this mean counts in the sum; the divisor contains this factor
 
 
 def sum_evidence(
     view: View, words: Sequence[Evidence], features: FeatureSet, toward: int, against: int
 ) -> tuple[list[Reason], list[PartSum]]:
-    """Return how much each token, and each part of the message, speaks for label `toward` over `against`."""
+    """Return what each token, and each part of the message, adds to the lead of `toward` over `against`."""
     divisors = divisors_of(view, words)
     parts = sorted(divisors, reverse=True)  # as a message is read
     counts, totals = dict.fromkeys(parts, 0), dict.fromkeys(parts, 0.0)
@@ -56,7 +56,7 @@ def sum_evidence(
 def present_and_absent(
     classifier: Classifier, words: Sequence[Evidence]
 ) -> tuple[Sequence[Evidence], Sequence[float]]:
-    """Return words with weights log P(word | label), and by label the sum of log(1 − P) of absent words."""
+    """Return words with log P(word | label) as weights, and for each label Σ log(1 − P) of absent words."""
     absent = [all_ - own for all_, own in zip(classifier.background, classifier.log_prior, strict=True)]
     certain, present = list(classifier.certain_words), []  # certain: P = 1
     for item in words:
@@ -91,7 +91,7 @@ def numeric_reasons(numbers: Sequence[Evidence], toward: int, against: int) -> l
 def sum_grams(
     model: Model, features: FeatureSet, toward: int, against: int
 ) -> tuple[list[Reason], list[PartSum]]:
-    """Return how much grams speak for label `toward`: by stretch of text, and in sum for head and body."""
+    """Return what grams add to the lead of label `toward`: by stretch of text, and by head and body."""
     weights, shares = strong_grams(model, features, toward, against)
     rows = model.stored.counts.lookup_grams(list(weights))
     rows_of_base = model.base.counts.lookup_grams(list(weights)) if model.base else None
@@ -126,7 +126,7 @@ def sum_grams(
 def strong_grams(
     model: Model, features: FeatureSet, toward: int, against: int
 ) -> tuple[dict[int, float], dict[int, float]]:
-    """Return two dicts, by counter: a strong gram's weight for `toward`, and how much it counts in a mean."""
+    """Return two dicts for strong grams (key: index of the counter): weight, and how much it is in a mean."""
     likelihood = model.classifier.grams
     found: dict[int, float] = {}
     shares: dict[int, float] = {}
@@ -147,7 +147,7 @@ def strong_grams(
 def stretches(
     features: FeatureSet, part: int, weights: dict[int, float]
 ) -> Iterator[tuple[int, int, list[int]]]:
-    """Join neighbouring strong grams that speak for one label; yield start, end and counters of each run."""
+    """Join strong grams that touch and speak for the same label; yield (start, end, counters)."""
     start = end = 0
     joined: list[int] = []
     for at, counter in enumerate(gram_counters(features, part)):
@@ -181,7 +181,7 @@ def shown_text(data: bytes) -> str:
 
 
 def gram_counters(features: FeatureSet, part: int) -> list[int]:
-    """Return the index of the counter for each gram in a part of the message, in the order of the text."""
+    """Return, in the order of the text, the index of the counter for each gram in a part of the message."""
     text = features.gram_texts[part]
     runs = [text[at : at + GRAM_BYTES] for at in range(len(text) - GRAM_BYTES + 1)]
     return [counter_of(int.from_bytes(run, "little"), part) for run in runs]

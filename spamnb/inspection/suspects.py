@@ -37,7 +37,7 @@ class Suspect:
 
 
 def misfiled_by(stored: StoredModel, scored: Sequence[Any]) -> Callable[[int, float], bool]:
-    """Return a function that decides, by label index and score, whether a learned message looks misfiled."""
+    """Return a function that says, by label index and score, whether a learned message looks misfiled."""
     if not has_spam(stored.labels):
         return lambda _label, _score: False
     both, spam = ham_and_spam(stored.labels, scored), stored.labels.index(SPAM)
@@ -46,7 +46,7 @@ def misfiled_by(stored: StoredModel, scored: Sequence[Any]) -> Callable[[int, fl
 
 
 def count_suspects(stored: StoredModel) -> list[str]:
-    """Return a list of one sentence: how many messages of each label look misfiled; [] if none do."""
+    """Return a list of one sentence on how many learned messages look misfiled, by label; [] if none do."""
     scored = load_learned(stored).scored()
     is_misfiled = misfiled_by(stored, scored)
     labels = [label for label, score, _ in scored if is_misfiled(label, score)]
@@ -64,7 +64,7 @@ def count_suspects(stored: StoredModel) -> list[str]:
 def find_suspects(
     model: Model, paths: Iterable[str], step: Callable[[int, int], object] = lambda *_: None
 ) -> tuple[list[Suspect], int, list[Unreadable]]:
-    """Return suspects in the mail (most certain first), how many others there are, and unreadable mail."""
+    """Return suspects found at `paths` (most certain first), how many were not found, and unreadable mail."""
     learned = load_learned(model.stored)
     is_misfiled = misfiled_by(model.stored, learned.scored())
     wanted: dict[int, tuple[int | None, float]] = {

@@ -1,4 +1,4 @@
-"""The counts and weights of a token or a pair of neighbours."""
+"""The counts and weights of a token or of two neighbouring words."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def as_tokenized(model: Model, token: str) -> str:
 
 
 def rows_of(counts: Counts, spellings: Sequence[Words]) -> dict[Words, Row]:
-    """Return a dict of the counts of tokens and pairs, in the given order; leave out those never learned."""
+    """Return a dict with the counts of tokens and pairs, in the given order, without those never learned."""
     fingerprints = {words: fingerprint_of(words) for words in spellings}
     rows = counts.lookup(list(fingerprints.values()))
     return {words: rows[number] for words, number in fingerprints.items() if number in rows}
@@ -90,7 +90,7 @@ def fingerprint_of(words: Words) -> int:
 
 
 def days_seen(model: Model, words: Words) -> tuple[str, str]:
-    """Return the days on which a token was first and last seen."""
+    """Return the days on which a token was first and last seen, such as 2026-11-15."""
     fingerprint = np.uint64(fingerprint_of(words))
     for block in words_of(model.stored):
         at = int(np.searchsorted(block.fingerprints, fingerprint))

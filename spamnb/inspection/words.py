@@ -17,7 +17,7 @@ PIECES = 32  # of some thousand entries each, in a block
 
 
 class WordBlock(NamedTuple):
-    """Words of a model, with their counts and days, in the order of their fingerprints."""
+    """Words of a model in the order of their fingerprints: counts, first and last days, and texts."""
 
     fingerprints: Array
     counts: Array  # [count, word]: messages by label, then occurrences by label
@@ -63,7 +63,7 @@ def words_of(stored: StoredModel) -> Iterator[WordBlock]:
 
 
 def block_of(pieces: Sequence[Entries], label_count: int) -> WordBlock:
-    """Return a block of the words in some entries of a model; pairs of words are left out."""
+    """Return the words among some entries of a model as a block; pairs of words are left out."""
 
     def joined(name: str, kind: type) -> Array:
         return np.concatenate([np.frombuffer(getattr(piece, name), kind) for piece in pieces])
