@@ -94,7 +94,7 @@ class Explanation(NamedTuple):
 
     @property
     def sides(self) -> tuple[str, str]:
-        """Both sides of the sum: two labels, or "not spam" and spam. Evidence for the first lowers the sum."""
+        """The sum's sides: two labels, or "not spam" and spam. Evidence for the first lowers the sum."""
         against, toward = self.compared
         is_spam_apart = self.model.classifier.spam_apart >= 0  # compared with all other labels together
         return not_spam(self.model.labels) if self.is_about_spam and is_spam_apart else against, toward
