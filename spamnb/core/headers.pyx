@@ -37,7 +37,7 @@ fill_names(
 
 
 cdef int make_canonical(Arena *arena, Text raw, Text *result) except -1 nogil:
-    """Set `result` to the canonical form of a message, equal for all copies: with line feeds only, none at the end."""
+    """Set `result` to a message with LF as the only line end, none at its end, so that copies are equal."""
     result[0] = raw
     if has(raw, CR):
         if has(raw, LF):
@@ -79,10 +79,10 @@ cdef bint is_name(Text name) noexcept nogil:
 
 
 cdef int read_block(Mail *mail, HeaderBlock *block, Size start, Size limit) except -1 nogil:
-    """Read the header block at `start`; set `block.body` to its end, or to NOWHERE if it does not end before `limit`.
+    """Read the header block at `start`; set `block.body` to where the body starts, NOWHERE if beyond `limit`.
 
-    A block ends at a blank line, at a line that begins like a boundary, or, if the blank line is missing, at the first
-    line that cannot be a header. A doubtful line belongs to the body, whose words would be lost among headers.
+    A block ends at a blank line, a line that begins like a boundary, or the first line that cannot be a
+    header. In doubt, a line is taken for body, because words of a body would be lost among headers.
     """
     cdef Text data = piece(mail.data, 0, limit)
     cdef Size at = start, here = start, colon = NOWHERE, feed, found  # start of the field, of the line
@@ -118,7 +118,7 @@ cdef int read_block(Mail *mail, HeaderBlock *block, Size start, Size limit) exce
 
 
 cdef void start_block(Mail *mail, HeaderBlock *block, Size body) noexcept nogil:
-    """Make `block` an empty header block; `body`: the offset at which the body after it starts, or NOWHERE."""
+    """Make `block` an empty header block; `body`: the offset where the body after it starts, or NOWHERE."""
     block.fields, block.count, block.body = mail.free_fields, 0, body
     memset(block.first, NOWHERE, sizeof(block.first))
     block.is_raw = False
@@ -137,7 +137,7 @@ cdef Size end_of_block(Text data, Size at) noexcept nogil:
 
 
 cdef bint has_encoded_word(Text text) noexcept nogil:
-    """Return whether a text has "=?", searching for the question mark, as it is rarer than the equal sign."""
+    """Return whether a text has "=?" (an encoded word); search for "?", which is rarer than "="."""
     cdef Size mark = find_byte(text, 63, 0)
     while mark >= 0 and byte_at(text, mark - 1) != EQUALS:
         mark = find_byte(text, 63, mark + 1)
@@ -145,7 +145,7 @@ cdef bint has_encoded_word(Text text) noexcept nogil:
 
 
 cdef int add_field(Mail *mail, HeaderBlock *block, Size start, Size colon, Size end, bint is_folded) except -1 nogil:
-    """Add the header field from `start` to `end`, and return 1; if this is not a field but the body, return 0."""
+    """Add the header field from `start` to `end` to `block`, return 1; return 0 if the body starts there."""
     cdef Text data = mail.data
     cdef Text name = piece(data, start, colon), raw
     cdef Field *field
@@ -185,19 +185,19 @@ cdef int add_field(Mail *mail, HeaderBlock *block, Size start, Size colon, Size 
 
 
 cdef inline Size *place_of_first(HeaderBlock *block, Text name) noexcept nogil:
-    """Return the address of the item of `block.first` for a header's name; NULL if NEEDED_NAMES lacks the name."""
+    """Return a pointer to the item of `block.first` for this header; NULL if NEEDED_NAMES lacks its name."""
     cdef int number = number_of_name(&NEEDED_NAMES, name)
     return &block.first[number] if number >= 0 else NULL
 
 
 cdef inline Text raw_value(HeaderBlock *block, int needed) noexcept nogil:
-    """Return the raw value of the header `needed`, such as CONTENT_TYPE; an empty text if the block lacks it."""
+    """Return the raw value of the header `needed`, such as CONTENT_TYPE; an empty text if it is missing."""
     cdef Size field = block.first[needed]
     return block.fields[field].raw if field >= 0 else nothing()
 
 
 cdef int declared_encoding(HeaderBlock *block) noexcept nogil:
-    """Return the transfer encoding that a header block declares; AS_IT_IS if this is missing or not known."""
+    """Return the transfer encoding that a header block declares: BASE64, QUOTED, or else AS_IT_IS."""
     cdef Text declared = piece(stripped(raw_value(block, TRANSFER_ENCODING), b"\" "), 0, 6)
     if is_in_any_case(declared, literal(b"base64")):
         return BASE64
@@ -233,7 +233,7 @@ TAG_NAMES[:] = [literal(b"spam"), literal(b"junk"), literal(b"suspected spam"), 
 
 
 cdef Size after_tags(Text subject) noexcept nogil:
-    """Return the offset in a subject after any tags that other filters put before it, such as [spam] or ***SPAM***.
+    """Return where a subject starts after tags such as [spam] or ***SPAM***, which other filters put there.
 
     Tags of mailing lists, such as [spam-l], stay.
     """
@@ -266,7 +266,7 @@ cdef bint is_tag(Text word) noexcept nogil:
 # For Python
 
 def canonical(bytes raw) -> bytes:
-    """Return the canonical form of a message, equal for all copies: with line feeds only, none at the end."""
+    """Return a message with LF as the only line end, none at its end, so that copies are equal."""
     cdef Memory memory = Memory()
     cdef Text text
     make_canonical(&memory.arena, text_of(raw), &text)

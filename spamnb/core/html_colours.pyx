@@ -49,7 +49,7 @@ cdef bint look_the_same(int one, int other) noexcept nogil:
 
 
 cdef Text argument_of(Text value, const char *function) noexcept nogil:
-    """Return the arguments of a CSS function in a value, or an empty text. `function` is a name with "(" at its end."""
+    """Return the arguments of a CSS function in `value`, or an empty text. `function`: a name and "("."""
     cdef Size at = find(value, literal(function), 0)
     return stripped(rest(value, at + <Size>strlen(function)), b")") if at >= 0 else nothing()
 
@@ -60,7 +60,7 @@ cdef inline bint is_colour_function(Text word) noexcept nogil:
 
 
 cdef int colour_of(Text word) noexcept nogil:
-    """Return the colour that a word of CSS stands for; CLEAR if this is transparent, INHERITED if it is no colour."""
+    """Return the colour of a CSS word as 0xRRGGBB; CLEAR if transparent, INHERITED if it is no colour."""
     cdef bint has_sign = byte_at(word, 0) == c"#"
     cdef int number = number_of_name(&COLOUR_NAMES, word), colour = 0
     cdef Size k
@@ -82,7 +82,7 @@ cdef int colour_of(Text word) noexcept nogil:
 
 
 cdef int function_colour(Text word) noexcept nogil:
-    """Return the colour of rgb(…), or for hsl(…) the grey of equal lightness; CLEAR if transparent."""
+    """Return the colour of rgb(…), for hsl(…) a grey as light; CLEAR if transparent, INHERITED if invalid."""
     cdef Text written = argument_of(word, b"("), one
     cdef Size at = 0, unused
     cdef int count = 0
@@ -100,7 +100,7 @@ cdef int function_colour(Text word) noexcept nogil:
 
 
 cdef int attribute_colour(Arena *arena, Text word) except -9 nogil:
-    """Return the colour that browsers make of any word in an HTML attribute; even "#FFFFFX" is one, nearly white."""
+    """Return the colour that browsers make of any word in an HTML attribute: "#FFFFFX" becomes 0xFFFFF0."""
     cdef Size third, k
     cdef int colour
     word = stripped(word, b" \t\n\f\r")
@@ -151,7 +151,7 @@ cdef int tininess(Text size) noexcept nogil:
 
 
 cdef double share(Text value) noexcept nogil:
-    """Return the fraction that a value such as 0.5 or 50% stands for; -1 if the value is not a number."""
+    """Return a value such as 0.5 or 50% as a fraction; below 0 if the value is not a number."""
     cdef Size end
     cdef double number = leading_number(value, &end)
     return number / 100 if ends_with(value, b"%") else number

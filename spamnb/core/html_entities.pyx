@@ -50,7 +50,7 @@ fill_references()
 cdef int put_unescaped(Writer *to, Text text, bint in_attribute) except -1 nogil:
     """Append a text to `to`, with each character reference (such as &amp;) replaced by its character.
 
-    In an attribute, a name that "=" follows instead of ";" is not a reference, as in `?a=1&copy=2`.
+    If `in_attribute`, a name is not a reference if "=" follows in place of ";", as in `?a=1&copy=2`.
     """
     cdef Size done = 0, at = find_byte(text, c"&", 0), next, size
     cdef Char letter
@@ -66,7 +66,7 @@ cdef int put_unescaped(Writer *to, Text text, bint in_attribute) except -1 nogil
 
 
 cdef Char char_of_reference(Text text, bint in_attribute, Size *size) noexcept nogil:
-    """Find the reference at the start of a text: return its character (0 if there is none), set `size` to its size."""
+    """Return the character for the reference at the start of a text (0: none); set `size` to its length."""
     cdef int first = byte_at(text, 1)
     size[0] = 0
     if first == c"#":
@@ -98,7 +98,7 @@ cdef Char char_of_number(Text text, Size *size) noexcept nogil:
 
 
 cdef Char char_of_name(Text text, bint in_attribute, Size *size) noexcept nogil:
-    """Find a reference such as &amp; by its name: return its character (0 if unknown), set `size` to its length."""
+    """Return the character for a reference such as &amp; (0: unknown); set `size` to its length."""
     cdef Size end = 1
     cdef int number, byte = byte_at(text, 1)
     while end <= MAX_REFERENCE and (is_letter(byte) or is_digit(byte)):
@@ -112,7 +112,7 @@ cdef Char char_of_name(Text text, bint in_attribute, Size *size) noexcept nogil:
 
 
 cdef int unescaped(Arena *arena, Text text, Text *result) except -1 nogil:
-    """Set `result` to the value of an attribute, with its character references (such as &amp;) replaced."""
+    """Set `result` to `text`, the value of an attribute, with character references such as &amp; replaced."""
     cdef Writer to
     result[0] = text
     if has(text, c"&"):

@@ -87,7 +87,7 @@ cdef struct PageReader:
 
 
 cdef int render(Arena *arena, Text html, Size max_work, Page *page) except -1 nogil:
-    """Read an HTML page, which may be any UTF-8 text, into `page`; use at most `max_work` steps for its styles."""
+    """Read an HTML page (any UTF-8 text) into `page`; after `max_work` steps, further styles are ignored."""
     cdef PageReader *reader = <PageReader *>allot(arena, sizeof(PageReader))
     memset(reader, 0, sizeof(PageReader))
     reader.arena, reader.sheet.arena, reader.page, reader.max_work = arena, arena, page, max_work
@@ -161,12 +161,12 @@ cdef inline bint may_style(const PageReader *reader) noexcept nogil:
 # Text
 
 cdef inline int put_run(PageReader *reader, Text text) except -1 nogil:
-    """Append text to the visible or to the hidden text, as `reader.view` says."""
+    """Append text to the visible or hidden text, as `reader.view` says; replace references such as &amp;."""
     return put_unescaped(&reader.shown if reader.view == SEEN else &reader.hidden, text, False)
 
 
 cdef inline int put_gap(PageReader *reader, int gap) except -1 nogil:
-    """Append a byte that separates words to the visible text, the hidden text, or both, as `reader.view` says."""
+    """Append `gap`, a byte between words, to the visible or hidden text or both, as `reader.view` says."""
     if reader.view != NOT_RENDERED:
         put_byte(&reader.shown, gap)
     if reader.view != SEEN:
@@ -186,7 +186,7 @@ cdef inline int update_view(PageReader *reader) except -1 nogil:
 # Elements
 
 cdef int find_element(PageReader *reader, Text name, Element **element) except -1 nogil:
-    """Set `element` to the type of elements with this name (in upper or lower case), which is added if it is new."""
+    """Set `element` to the type of elements with this name (in any letter case); if there is none, add it."""
     cdef Byte[MAX_NAME] letters
     cdef Text lower_name
     name = piece(name, 0, MAX_NAME)
@@ -196,7 +196,7 @@ cdef int find_element(PageReader *reader, Text name, Element **element) except -
 
 
 cdef int element_named(PageReader *reader, Text name, uint64_t hash, Element **element) except -1 nogil:
-    """Set `element` to the type of elements with this name (in lower case), which is added if it is new."""
+    """Set `element` to the type of elements with this name (in lower case); if there is none, add it."""
     cdef int16_t *slot = &reader.slots[hash & (ELEMENT_SLOTS - 1)]
     cdef int number = slot[0], kind
     cdef Byte *kept
@@ -220,12 +220,12 @@ cdef int element_named(PageReader *reader, Text name, uint64_t hash, Element **e
 
 
 cdef inline bint is_open(const PageReader *reader, const Element *element) noexcept nogil:
-    """Return whether an element of this type is open; if a table is open, only inside the innermost one."""
+    """Return whether an element of this type is open; in a table, those around the table do not count."""
     return element.innermost > 0 and element.innermost >= reader.elements[0].innermost
 
 
 cdef void open_element(PageReader *reader, Element *element, const Style *own_style) noexcept nogil:
-    """Open an element, so that what follows is inside it; `own_style`: NULL if the element has no style of its own."""
+    """Open an element: what follows is inside it. `own_style` is NULL if the element itself sets no style."""
     cdef OpenElement *opened = &reader.open[reader.depth]
     cdef Size k
     if reader.depth == MAX_DEPTH:
@@ -257,7 +257,7 @@ cdef void close_elements(PageReader *reader, Size depth) noexcept nogil:
 # Tags
 
 cdef Size after_markup(PageReader *reader, Size at) except -1 nogil:
-    """Read the markup that starts at "<"; return the offset after it, or the same offset if this is no markup."""
+    """Read the tag or comment whose "<" is at offset `at`; return where it ends, or `at` if it is neither."""
     cdef Text html = reader.scanner.html
     cdef int first = byte_at(html, at + 1), second
     if is_letter(first):
@@ -293,7 +293,7 @@ cdef Size after_end_tag(PageReader *reader, Size at) except -1 nogil:
 
 
 cdef Size after_start_tag(PageReader *reader, Size at) except -1 nogil:
-    """Read the start tag at an offset, in an element such as script also the content; return the offset after it."""
+    """Read the start tag at `at`, and the content of an element such as script; return where to read on."""
     cdef TagScanner *scanner = &reader.scanner
     cdef Text html = scanner.html
     cdef Size end = skip_until(piece(html, 0, at + 1 + MAX_TAG), at + 1, ENDS_NAME), after
@@ -327,7 +327,7 @@ cdef Size after_start_tag(PageReader *reader, Size at) except -1 nogil:
 
 
 cdef Size after_raw(PageReader *reader, const Element *element, Size start) except -1 nogil:
-    """Read the content of an element such as script, where "<" begins no markup; return the offset of its end tag."""
+    """Read the content of an element such as script, where "<" is text; return the offset of the end tag."""
     cdef Text html = reader.scanner.html
     cdef Size end = find_end_tag(html, element.name, start)
     cdef Text content = piece(html, start, end)
@@ -368,7 +368,7 @@ cdef bint shows_value(Text type) noexcept nogil:
 
 
 cdef int add_targets(PageReader *reader, int role) except -1 nogil:
-    """Append the addresses in the attributes of a tag to the links or to the images of the page."""
+    """Append the addresses in the last tag's attributes to the links or the images of the page."""
     cdef int number
     cdef bint is_image
     for number in range(ATTR_BACKGROUND + 1):
@@ -383,7 +383,7 @@ cdef int add_targets(PageReader *reader, int role) except -1 nogil:
 
 
 cdef int add_target(Arena *arena, Texts *targets, Text value) except -1 nogil:
-    """Append an address, unless it is empty, as browsers read it: without line ends, and without spaces around it."""
+    """Append an address, if not empty, as browsers read it: without tabs, line ends and outer spaces."""
     value = without_space(first_chars(value, MAX_TARGET))
     without_byte(arena, value, c"\n", &value)
     without_byte(arena, value, c"\t", &value)
@@ -396,7 +396,7 @@ cdef int add_target(Arena *arena, Texts *targets, Text value) except -1 nogil:
 # Styles
 
 cdef int find_own_style(PageReader *reader, const Element *element, Style *style) except -1 nogil:
-    """Compute the style of an element from style sheets and its attributes; return False if these set no style."""
+    """Set `style` to what style sheets and attributes set for an element; return False if that is nothing."""
     cdef TagScanner *scanner = &reader.scanner
     cdef int role = element.kind.role
     cdef Text css = attribute(scanner, ATTR_STYLE)
@@ -441,7 +441,7 @@ cdef class RenderedPage:
 
 
 def render_page(html: str, most: int = MAX_WORK) -> RenderedPage:
-    """Render a page, given as HTML; compute its styles in at most `most` steps."""
+    """Return what an HTML page shows, as a `RenderedPage`; after `most` steps, further styles are ignored."""
     cdef Memory memory = Memory()
     cdef Text text
     cdef Page page

@@ -65,14 +65,14 @@ cdef Size skip_comment(Text html, Size at) noexcept nogil:
 
 
 cdef inline Size skip_until(Text html, Size at, int ending) noexcept nogil:
-    """Return the offset of the next byte with one of the flags `ending` in ENDINGS; if none, the end of the text."""
+    """Return the offset of the next byte that ends a name or value (`ending`: ENDS_…), or the text's end."""
     while at < html.size and not ENDINGS[<Byte>byte_at(html, at)] & ending:
         at += 1
     return at
 
 
 cdef Size find_end_tag(Text html, Text name, Size start) noexcept nogil:
-    """Return the offset of the next end tag with this name (of an element without tags in it), or the page's end."""
+    """Return the offset of the next end tag with this name, or of the page's end; skip other tags as text."""
     cdef Size end = find(html, literal(b"</"), start)
     cdef int behind
     while end >= 0:
@@ -85,9 +85,9 @@ cdef Size find_end_tag(Text html, Text name, Size start) noexcept nogil:
 
 
 cdef Size read_attributes(TagScanner *scanner, Size at, Size start) except -1 nogil:
-    """Read the attributes, from `start` on, of the tag that begins at `at`; return the offset after the tag.
+    """Read the attributes of the tag that begins at `at`, from `start` on; return the offset after the tag.
 
-    A tag ends at the first ">" outside of quotes; but if a quote does not end within MAX_TAG, at the first ">".
+    A tag ends at the first ">" outside of quotes; if a quote does not end within MAX_TAG, at the very first.
     """
     cdef Text html = scanner.html
     cdef Size limit = min(at + 1 + MAX_TAG, html.size), end
@@ -102,7 +102,7 @@ cdef Size read_attributes(TagScanner *scanner, Size at, Size start) except -1 no
 
 
 cdef Size scan_attributes(TagScanner *scanner, Size at, Size limit) except -2 nogil:
-    """Read attributes up to a ">" outside of quotes; return the offset of this ">", NOWHERE if not before `limit`."""
+    """Read attributes up to a ">" outside of quotes; return its offset, NOWHERE if not before `limit`."""
     cdef Text html = piece(scanner.html, 0, limit)
     cdef Size name = at, name_end = at, start  # of the last word
     cdef int byte
@@ -149,7 +149,7 @@ cdef inline int attribute_number(Text name) noexcept nogil:
 
 
 cdef int keep_attribute(TagScanner *scanner, Text name, Text value) except -1 nogil:
-    """Store the value of an attribute if it is needed, unless the tag already had an attribute with this name."""
+    """Store an attribute of a tag if it is needed; of attributes with the same name, the first counts."""
     cdef int number = attribute_number(name)
     if number >= 0 and not has_attribute(scanner, number) and (number < ATTR_CLASS or scanner.with_classes):
         scanner.seen |= 1 << number

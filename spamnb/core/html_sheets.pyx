@@ -66,7 +66,7 @@ cdef struct StyleSheet:
 # Traits
 
 cdef Trait *find_trait(StyleSheet *sheet, Text name, int kind, bint is_added) except? NULL nogil:
-    """Return the trait (name, class …) with this name and kind; if it is missing, add it if `is_added`, else NULL."""
+    """Return the trait (class, id …) of this name and kind; if missing, a new one if `is_added`, or NULL."""
     cdef Trait **slot = &sheet.slots[hash_of(name, HASH_SEED + kind) & (TRAIT_SLOTS - 1)]
     cdef Trait *trait = slot[0]
     while trait is not NULL and not (trait.kind == kind and equal(trait.name, name)):
@@ -129,7 +129,7 @@ cdef int add_sheet(StyleSheet *sheet, Text css, Text media, Size most) except -1
 
 
 cdef int add_rule(StyleSheet *sheet, Text selectors, Text block) except -1 nogil:
-    """Add a CSS rule: the declarations in `block`, for each of its selectors."""
+    """Add a CSS rule: for each of `selectors` the declarations in `block`, such as "color: red"."""
     cdef Declared *declared = <Declared *>allot(sheet.arena, sizeof(Declared))
     cdef Texts variables
     cdef Text selector
@@ -147,7 +147,7 @@ cdef int add_rule(StyleSheet *sheet, Text selectors, Text block) except -1 nogil
 
 
 cdef int add_selector(StyleSheet *sheet, Text selector, Declared *declared) except -1 nogil:
-    """Add a CSS rule for one selector. The rule is found by the last name, class or id in the selector."""
+    """Add a CSS rule for one selector. Elements look it up by the last name, class or id in the selector."""
     cdef Trait **traits = <Trait **>allot(sheet.arena, selector.size * sizeof(Trait *))
     cdef Size count = 0, own = 0, at = 0, start, end  # `own`: where the traits of the last word start
     cdef Text word
@@ -182,7 +182,7 @@ cdef int add_selector(StyleSheet *sheet, Text selector, Declared *declared) exce
 # What an element matches
 
 cdef int set_traits(StyleSheet *sheet, Text name, Text identity, Text classes) except -1 nogil:
-    """Go to the next element, and set its traits (what selectors ask for): "*", name, id and classes."""
+    """Go to the next element, and set the traits that selectors ask for: "*", its name, id and classes."""
     cdef Size at = 0, count = 0
     cdef Text one
     sheet.element_count += 1
@@ -212,7 +212,7 @@ cdef int add_own(StyleSheet *sheet, Text name, int kind) except -1 nogil:
 
 
 cdef uint64_t find_matched(const StyleSheet *sheet, Declared *declared) noexcept nogil:
-    """Find the rules for the current element: add what they declare to `declared` (may be NULL), return their hash."""
+    """Return a hash of the rules for the current element; add their properties to `declared`, unless NULL."""
     cdef uint64_t found = 0
     cdef const StyleRule *rule
     cdef Size k
@@ -263,7 +263,7 @@ cdef int compute_style(StyleSheet *sheet, Text css, Style *style) except -1 nogi
 
 
 cdef int replace_variables(StyleSheet *sheet, Text *value) except -1 nogil:
-    """Replace each CSS variable in a value by the variable's value."""
+    """Replace each `var(--name)` in a CSS value by the value of this variable."""
     cdef Size start, end, comma, replacements = 0
     cdef Text inside, replacement
     cdef Writer to
@@ -289,7 +289,7 @@ cdef int replace_variables(StyleSheet *sheet, Text *value) except -1 nogil:
 # Media queries
 
 cdef bint is_for_all(Text media) noexcept nogil:
-    """Return whether one of these media queries is true for every screen that mail is read on, or `media` is empty."""
+    """Return whether `media` is empty, or one of its queries is true for all screens that mail is read on."""
     cdef Size at = 0
     cdef Text query
     media = piece(media, 0, MAX_QUERIES)

@@ -64,7 +64,7 @@ cdef inline Style make_style(int not_rendered, int invisible, int tiny, int colo
 
 
 cdef Style nested(Style around, Style style) noexcept nogil:
-    """Return the style of text in an element: `style` is the element's own style, `around` that of the text around."""
+    """Return the style of text in an element, from the element's own `style` and the style `around` it."""
     style.not_rendered = style.not_rendered or around.not_rendered
     if style.invisible == INHERITED:
         style.invisible = around.invisible
@@ -93,7 +93,7 @@ cdef inline bint is_unstyled(Style style) noexcept nogil:
 # Declarations
 
 cdef int read_declarations(Arena *arena, Text css, Declared *declared, Texts *variables) except -1 nogil:
-    """Read properties from plain CSS, with order 1 or IMPORTANT; set `variables` to name, value, name, value …"""
+    """Read CSS properties into `declared`, with order 1 or IMPORTANT; list name, value … in `variables`."""
     cdef Size at = 0, colon, mark
     cdef Text name, value
     cdef int property, order
@@ -122,7 +122,7 @@ cdef int read_declarations(Arena *arena, Text css, Declared *declared, Texts *va
 
 
 cdef void override(Declared *declared, const Declared *other, int order) noexcept nogil:
-    """Copy the properties of `other` to `declared` with this order, except where `declared` has a higher order."""
+    """Copy the properties of `other` to `declared` with this order, unless `declared` has a higher order."""
     cdef int property, its
     for property in range(PROPERTY_COUNT):
         its = other.orders[property] & IMPORTANT | order
@@ -141,7 +141,7 @@ cdef int plain_css(Arena *arena, Text css, Text *result) except -1 nogil:
 
 
 cdef int drop_comments(Arena *arena, Text css, Text *result) except -1 nogil:
-    """Set `result` to CSS without comments; a comment without an end is removed up to the next comment's start."""
+    """Set `result` to CSS without comments; an unclosed comment is removed up to the start of the next."""
     cdef Writer to
     cdef Size start = find(css, literal(b"/*"), 0), next, end
     start_writer(&to, arena, css.size)
@@ -158,7 +158,7 @@ cdef int drop_comments(Arena *arena, Text css, Text *result) except -1 nogil:
 
 
 cdef int replace_escapes(Arena *arena, Text css, Text *result) except -1 nogil:
-    """Set `result` to CSS without escapes (a backslash before a character, or before its hexadecimal number)."""
+    """Set `result` to CSS with escapes (a backslash and a character or hexadecimal number) replaced."""
     cdef Writer to
     cdef Size at = or_end(css, find_byte(css, c"\\", 0)), start
     cdef Char code

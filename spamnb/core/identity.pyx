@@ -165,6 +165,6 @@ cdef uint64_t end_blake(Blake *blake) noexcept nogil:
 
 
 cdef void mix_block(Blake *blake, Text block, Size size, uint64_t last) noexcept nogil:
-    """Add a block, whose first `size` bytes are data, to the hash; `last`: in the last block all bits set, else 0."""
+    """Hash a block that has `size` bytes of data; `last`: all bits set for the last block, otherwise 0."""
     blake.size += size
     blake_rounds(blake.state, BLAKE_START, block.at, blake.size, last)

@@ -75,7 +75,7 @@ cdef class LearnedMessages:
         return &self.items[place - 1] if place else NULL
 
     cdef LearnedMessage *item_or_new(self, uint64_t hash) except NULL:
-        """Return the message with this hash; if there is none, add it."""
+        """Return the message with this hash; if there is none, add one that is not learned."""
         cdef Size slot
         self.make_room(1)
         slot = self.slot_of(hash)
@@ -96,10 +96,11 @@ cdef class LearnedMessages:
         return item.label if item is not NULL else NOT_LEARNED
 
     def learn(self, hashes, int8_t label_index):
-        """Learn messages under a label, or forget them (NOT_LEARNED); skip copies of messages in the same training.
+        """Learn the messages with these hashes under a label, or forget them (NOT_LEARNED).
 
-        Return 8 bits for each message: the index of its previous label, DUPLICATE_COPY or CONFLICTING_COPY. A message
-        loses its score if its label changes.
+        Return an array of 8-bit numbers: the index of each message's label before. A second copy of a message
+        in the same training is skipped, and gets DUPLICATE_COPY or CONFLICTING_COPY. A message whose label
+        changes loses its score.
         """
         cdef Numbers given = Numbers(hashes, sizeof(uint64_t))
         cdef Column before = new_column(given.count)
@@ -118,7 +119,7 @@ cdef class LearnedMessages:
         return before
 
     def relabel(self, list indices not None):
-        """Replace each label index k by `indices[k]`."""
+        """Replace the label index k of each learned message by `indices[k]`."""
         cdef Size n
         cdef int8_t *label
         for n in range(self.used):
@@ -145,7 +146,7 @@ cdef class LearnedMessages:
     # Records of a model file
 
     def add_records(self, bytes records not None, int label_count):
-        """Add the records of a model file to an empty object; return False if their order or a label is wrong."""
+        """Fill this empty object from records of a model file; return False if order or labels are wrong."""
         cdef Text data = text_of(records)
         cdef Size n, count = data.size // LEARNED_BYTES
         cdef const Byte *at = data.at

@@ -19,7 +19,7 @@ cdef enum:
 
 
 cdef int read_mail(Mail *mail, Arena *arena, Text raw) except -1 nogil:
-    """Read a message, which may be any bytes; if there is no header block, all bytes are the body."""
+    """Read the message `raw` (any bytes) into `mail`; if there is no header block, all bytes are the body."""
     cdef Walk walk
     cdef Size start
     end_mail(mail)
@@ -42,7 +42,7 @@ cdef int read_mail(Mail *mail, Arena *arena, Text raw) except -1 nogil:
 
 
 cdef int read_head_only(Mail *mail, Arena *arena, Text raw) except -1 nogil:
-    """Read only the header block of a message."""
+    """Read only the header block of the message `raw` into `mail`."""
     cdef Size start
     end_mail(mail)
     mail.arena = arena
@@ -55,7 +55,7 @@ cdef int read_head_only(Mail *mail, Arena *arena, Text raw) except -1 nogil:
 
 
 cdef void end_mail(Mail *mail) noexcept nogil:
-    """Make a message empty, and free its memory; the memory of the arena belongs to the caller, and is not freed."""
+    """Make `mail` empty, and release its Python object; the memory of the arena is left to the caller."""
     if mail.attachments is not NULL:
         with gil:
             Py_DECREF(<object>mail.attachments)
@@ -85,7 +85,7 @@ cdef int read_leaves(Mail *mail, Walk *walk) except -1 nogil:
 
 
 cdef int read_leaf(Mail *mail, Leaf *leaf, Text content_type, HeaderBlock *head, Size end, Size most) except -1 nogil:
-    """Read a leaf part, whose body ends at `end` (below 0: embedded message); of a text, read at most `most` bytes."""
+    """Read a part into `leaf`. Its body ends at `end` (below 0: embedded message). `most`: bytes of text."""
     cdef Parameters declared, named
     cdef Text name
     cdef bint has_file = False
@@ -116,7 +116,7 @@ cdef int read_leaf(Mail *mail, Leaf *leaf, Text content_type, HeaderBlock *head,
 # Texts
 
 cdef int read_leaf_text(Mail *mail, Leaf *leaf, Size start, Size end, Size most) except -1 nogil:
-    """Read the text from `start` to `end`, a part of a message, into `leaf`: decode at most its first `most` bytes."""
+    """Decode the text of a part, from `start` to `end`, into `leaf`; at most its first `most` bytes."""
     cdef Text text = piece(mail.data, start, end)
     cdef Size feed
     if text.size > most:  # cut at a line end, not within a character
@@ -133,13 +133,13 @@ cdef int read_leaf_text(Mail *mail, Leaf *leaf, Size start, Size end, Size most)
 
 
 cdef bint is_ascii_charset(Text charset) noexcept nogil:
-    """Return whether a charset is empty, or one of the common charsets in which bytes below 0x80 are ASCII."""
+    """Return whether a charset is not declared (""), or a common one in which bytes below 0x80 are ASCII."""
     return (not charset.size or is_(charset, b"us-ascii") or is_(charset, b"utf-8") or is_(charset, b"iso-8859-1")
             or is_(charset, b"iso-8859-15") or is_(charset, b"windows-1252"))
 
 
 cdef bint is_plain_text(Text text) noexcept nogil:
-    """Return whether a text is plain ASCII: no base64 (which has few spaces), ISO-2022 (escapes) or UTF-16 (zeros)."""
+    """Return whether a text is ASCII, but not base64 (few spaces), ISO-2022 (escapes) or UTF-16 (zeros)."""
     cdef Size spaces
     if not is_ascii(text):
         return False
@@ -153,7 +153,7 @@ cdef bint is_plain_text(Text text) noexcept nogil:
 
 
 cdef bint begins_as_file(Text text, bint is_named) noexcept nogil:
-    """Return whether a text begins like a PDF or ZIP file or, if the text has a file name, like an HTML page."""
+    """Return whether a text begins like a PDF or ZIP file or, if `is_named` (as a file), like HTML."""
     cdef Text start = first_chars(text, MAX_START)
     while True:
         if is_one_of(byte_at(start, 0), b" \t\n"):
@@ -184,7 +184,7 @@ fill_names(&PAGE_STARTS, b"<!doctype <html <head <script <iframe <h1 <div <font 
 
 
 cdef int read_attachment(Mail *mail, Leaf *leaf, Text body) except -1 nogil:
-    """Read an attachment according to its first bytes, whatever type it declares."""
+    """Read an attachment into `leaf` as the type that its first bytes show, whatever type it declares."""
     cdef DecodedBody decoded
     cdef int kind
     decode_transfer(mail.arena, piece(body, 0, 2 * SNIFFED), leaf.encoding, False, &decoded)
@@ -202,7 +202,7 @@ cdef int read_attachment(Mail *mail, Leaf *leaf, Text body) except -1 nogil:
 
 
 cdef int kind_of_file(Arena *arena, Text start, Text content_type) except -1 nogil:
-    """Return the kind of an attachment, by its first bytes; NO_KIND if spamnb does not read such attachments."""
+    """Return the kind of an attachment (A_PDF …) by its first bytes, `start`; NO_KIND if it is not read."""
     cdef Text name
     cdef Size at = 0
     if starts_with(without_space(start), b"%PDF-") or (contains(start, b"%PDF-") and contains(start, b"obj")):
@@ -229,7 +229,7 @@ cdef int kind_of_file(Arena *arena, Text start, Text content_type) except -1 nog
 
 
 cdef bint is_text(Text start) noexcept nogil:
-    """Return whether bytes can begin a text: in UTF-8, UTF-16, or with less than a third of them above 0x7f."""
+    """Return whether bytes can begin a text: UTF-8, UTF-16, or less than a third of them above 0x7f."""
     cdef Size at
     cdef int byte
     if begins_as_utf16(start):
@@ -242,7 +242,7 @@ cdef bint is_text(Text start) noexcept nogil:
 
 
 cdef int ask_attachments(Mail *mail, Leaf *leaf, Text body, int kind) except -1 with gil:
-    """Let Python read an attachment, and store the text, links and names that it finds."""
+    """Let Python code read the attachment `body`; store its text, links and file names in `leaf`."""
     cdef object attachments, content
     cdef Text text
     if mail.attachments is NULL:
@@ -265,7 +265,7 @@ cdef int ask_attachments(Mail *mail, Leaf *leaf, Text body, int kind) except -1 
 
 
 cdef bint reads_pictures() noexcept nogil:
-    """Return whether QR codes can be read. Python is asked only once, because importing the reader takes long."""
+    """Return whether QR codes can be read. Python is asked once, because importing the reader takes long."""
     global _reads_pictures
     if _reads_pictures < 0:
         with gil:

@@ -85,7 +85,7 @@ cdef Byte[64] PAIR_COST  # of capitals, by 8 * flags of the byte before + flags
 
 
 cdef LetterTables *tables() except NULL nogil:
-    """Return the letter tables of all charsets, which the first call makes."""
+    """Return the letter tables of all charsets; the first call makes them."""
     cdef LetterTables *found = <LetterTables *>published(<void **>&letter_tables)
     if found is NULL:
         make_tables()
@@ -115,7 +115,7 @@ cdef int make_tables() except -1 with gil:
 
 
 cdef int cost_of_pair(int before, int flags) noexcept:
-    """Return the cost of a letter's case (capital or small), given its flags and the flags of the byte before it."""
+    """Return the cost of a letter being capital or small, from its `flags` and those of the byte `before`."""
     if not (before | flags) & IS_HIGH:
         return 0
     if flags & IS_CAPITAL:
@@ -126,7 +126,7 @@ cdef int cost_of_pair(int before, int flags) noexcept:
 
 
 cdef int cost_of_kind(int kind) noexcept:
-    """Return the cost of a character in its class: kinds are letter (s, C), frequent mark (.), rare (,), none (-)."""
+    """Return a character's cost by its kind: letter (s, C), frequent mark (.), rare mark (,), none (-)."""
     if kind == 46:
         return MARK_COST
     if kind == 44:
@@ -157,9 +157,9 @@ cdef int fill_candidate(Candidate *candidate, object module, str name, int rarit
 
 
 cdef int fill_language(Language *found, object module, str language, bytes kinds, bytes classes) except -1:
-    """Fill the table of a language in a charset; `kinds` and `classes` have an item for each byte above 0x7f.
+    """Fill `found` for a language in a charset; `kinds` and `classes` have an item for each byte above 0x7f.
 
-    A kind is a small letter (s), a capital (C), a frequent mark (.), a rare one (,), or no character (-).
+    Kinds: small letter (s), capital (C), frequent mark (.), rare mark (,), none (-). Classes: see BETWEEN.
     """
     cdef Size byte
     cdef ByteOf *one
@@ -193,7 +193,7 @@ cdef int fill_language(Language *found, object module, str language, bytes kinds
 
 
 cdef Candidate *candidate_of(int codec) except? NULL nogil:
-    """Return the tables of a charset; NULL if the charset cannot be recognised by its bytes."""
+    """Return the letter tables of a charset; NULL if it has none, and cannot be found from bytes."""
     cdef LetterTables *known = tables()
     cdef int which
     for which in range(known.count):
@@ -203,7 +203,7 @@ cdef Candidate *candidate_of(int codec) except? NULL nogil:
 
 
 cdef int cost_in(Arena *arena, Text sample, Candidate *candidate, int most) except? -1 nogil:
-    """Return the lowest cost that a sample has in any language of a charset, but at most `most`."""
+    """Return how unlikely a sample is in a charset: the cost in its likeliest language, at most `most`."""
     cdef int which
     cdef Text text
     most -= candidate.rarity
@@ -216,7 +216,7 @@ cdef int cost_in(Arena *arena, Text sample, Candidate *candidate, int most) exce
 
 
 cdef int cost_of_ideographs(Text text, const Byte *ideographs, Language *english, int most) noexcept nogil:
-    """Return the cost of a decoded sample in a language with ideographs, such as Chinese, but at most `most`."""
+    """Return how unlikely a decoded sample is in a language such as Chinese: its cost, but at most `most`."""
     cdef Size at = 0
     cdef int cost = 0, before = BETWEEN, now, script = 0, here, frequent
     cdef bint was_ideograph = False

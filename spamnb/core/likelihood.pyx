@@ -63,7 +63,7 @@ cdef class Weigher:
     cdef double[MAX_LOGARITHMS] logarithms
 
     def __init__(self, int label_count, int spam_apart, str event, epsilon, log_zero):
-        """Set event model and smoothing. `epsilon`: None if ε follows a token's counts; `log_zero` replaces log 0."""
+        """Set event model and smoothing. `epsilon`: None if ε depends on the token. `log_zero`: for log 0."""
         if not 0 <= label_count < MAX_COLUMNS or not NO_LABEL <= spam_apart < label_count:
             raise ValueError("too many labels, or a wrong index of the label spam")
         self.label_count, self.spam_apart = label_count, spam_apart
@@ -74,7 +74,7 @@ cdef class Weigher:
 
     def set_totals(self, list label_totals, int64_t vocabulary, double message_total, list background,
                    list certain_words):
-        """Set the values that depend on the totals of all counts; each list has an item for each label."""
+        """Set a model's totals and what is computed from them; each list has an item for each label."""
         cdef int k
         self.revision += 1
         self.vocabulary, self.message_total = vocabulary, message_total
@@ -85,7 +85,7 @@ cdef class Weigher:
         self.set_denominators(self.label_totals, vocabulary, self.log_denominators)
 
     cdef void change_totals(self, const int64_t *label_totals, int64_t vocabulary, int64_t messages) noexcept nogil:
-        """Replace only the totals: this is enough for a view that averages weights, since such a view has no prior."""
+        """Replace the totals, but no prior: enough for views that average weights, which have no prior."""
         cdef int64_t total = 0
         cdef int k
         self.revision += 1
@@ -97,7 +97,7 @@ cdef class Weigher:
         self.set_denominators(self.label_totals, vocabulary, self.log_denominators)
 
     def correct(self, bint is_corrected, list misfiled):
-        """Set `misfiled`: for each column, what part of the other column's messages is filed in it by mistake."""
+        """Set `misfiled`: for each column, the share of the other column's mail filed here by mistake."""
         cdef int k
         self.revision += 1
         self.is_corrected = is_corrected
@@ -126,18 +126,18 @@ cdef class Weigher:
         ]
 
     cdef int copy_counts(self, row, uint64_t *counts) except -1:
-        """Copy the counts that the view uses from `row`: of messages or, for a multinomial view, of occurrences."""
+        """Copy from `row` to `counts` what the view uses: messages or, if it is multinomial, occurrences."""
         cdef int k
         cdef Size first = len(row) - self.label_count
         if first < 0:
-            raise IndexError("give a count for each label")
+            raise IndexError("a row must have a count for each label")
         first = first if self.is_multinomial else 0
         for k in range(self.label_count):
             counts[k] = min(<uint64_t>row[first + k], MAX_ROW_COUNT)
         return 0
 
     cdef void set_denominators(self, const int64_t *label_totals, int64_t vocabulary, double *found) noexcept nogil:
-        """Write log(n_c + ε|V|) of each label to `found` (0 for log 0); if `spam_apart`, also of all but spam."""
+        """Write log(n_c + ε|V|) of each label to `found`, 0 for log 0; if `spam_apart`, also of the rest."""
         cdef double added = 1.0 if self.is_global else self.epsilon * <double>vocabulary, denominator
         cdef int64_t rest_total = 0
         cdef int k
@@ -179,8 +179,8 @@ cdef class Weigher:
     cdef uint64_t rightly_filed(self, int column, uint64_t count, uint64_t other) noexcept nogil:
         """Return `count` (messages with a token in a column) minus those that were probably filed there by mistake.
 
-        Their expected number is the usual share of `other` (messages with the token in the other column). One standard
-        deviation (√expected) more is subtracted.
+        Their expected number is a share of `other`, the messages with the token in the other column. One
+        standard deviation (√expected) more is subtracted, because there may be more by chance.
         """
         cdef double expected, more
         cdef uint64_t misfiled

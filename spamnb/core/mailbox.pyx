@@ -20,7 +20,7 @@ cdef enum:
 # Envelope lines
 
 cdef inline bint is_one_of_words(Text word, const char *words) noexcept nogil:
-    """Return whether a word is one of `words`, which have three letters each, and no separators between them."""
+    """Return whether `word` is one of `words`: three letters each, without spaces, as in "MonTueWed"."""
     cdef Size at
     if word.size != 3:
         return False
@@ -55,7 +55,7 @@ cdef bint begins_with_field(Text text) noexcept nogil:
 
 
 cdef bint ends_as_envelope(Text text) noexcept nogil:
-    """Return whether a `From ` line has a weekday, month and time; or nothing else, and a header field below it."""
+    """Return whether a `From ` line has weekday, month and time, or nothing more and a header field below."""
     cdef Size end, at = 5
     cdef bint has_day = False, has_month = False
     cdef Text line, word
@@ -85,7 +85,7 @@ cdef bint follows_empty_line(Text data, Size line_end) noexcept nogil:
 
 
 cdef Size from_line(Text data, Size at, bint *is_quoted) noexcept nogil:
-    """Return the line end before the next `From ` line, or NOWHERE; set `is_quoted` if a `>From ` line is earlier."""
+    """Return the line end before the next `From `, or NOWHERE; set `is_quoted` if a `>From ` comes first."""
     cdef Text wanted = literal(b"From ")
     cdef Size start
     cdef int byte
@@ -105,7 +105,7 @@ cdef Size from_line(Text data, Size at, bint *is_quoted) noexcept nogil:
 
 
 cdef Text without_empty_line(Text data, Size start, Size end) noexcept nogil:
-    """Return the message from `start` to `end` without the empty line at its end; if `start` is 0, an empty text."""
+    """Return the message from `start` to `end` without an empty last line; if `start` is 0, an empty text."""
     if start == 0:
         return nothing()
     if byte_at(data, end - 1) == NEWLINE and byte_at(data, end - 2) == NEWLINE:
@@ -118,9 +118,9 @@ cdef Text without_empty_line(Text data, Size start, Size end) noexcept nogil:
 cdef Size unquote(Text data, Byte *to) noexcept nogil:
     """Copy a message to `to`, with one `>` removed from lines such as `>>From `; return the size of the copy.
 
-    A `From ` line after an empty line shows that the mailbox relies on Content-Length and quotes nothing (mboxcl2):
-    then every `>` is the author's. Without such a line, mboxcl and mboxcl2 look alike, and a `>From ` that a program
-    wrote is far more common than one that a person wrote.
+    If a `From ` line follows an empty line, the mailbox quotes none, but relies on Content-Length (mboxcl2).
+    Then each `>` was written by the author, and stays. Otherwise `>` is removed, because it is far more often
+    written by a program.
     """
     cdef Text wanted = literal(b"From ")
     cdef Size at = 0, start, end, size = 0
@@ -222,14 +222,14 @@ cdef class Mailbox:
         return 0
 
     cdef bint read_until(self, Size size) except -1:
-        """Read blocks until the buffer has `size` bytes; return False if the mailbox ends before."""
+        """Read blocks until the buffer has `size` unread bytes; return False if the mailbox ends first."""
         while self.end - self.start < size:
             if not self.read_more():
                 return False
         return True
 
     cdef Size discard(self, Size most, Size at) noexcept:
-        """Discard the bytes from offset `most` to shortly before `at`; return the new offset of the byte at `at`.
+        """Discard the bytes from offset `most` to `at` - 2; return the new offset of the byte at `at`.
 
         The two bytes before `at` stay, because they show whether the line that ends at `at` is empty.
         """
@@ -242,7 +242,7 @@ cdef class Mailbox:
         return most + 2
 
     cdef Size end_of_record(self, Size most, bint *is_quoted) except -1:
-        """Return the offset of the next message (an envelope line after an empty line), or of the mailbox's end."""
+        """Return where a message ends: at an envelope line or the mailbox's end; keep only `most` bytes."""
         cdef Size at = 1, hit
         cdef Text data
         while True:
@@ -266,7 +266,7 @@ cdef class Mailbox:
 
 
 cdef bint starts_as_thunderbird(Text text) noexcept nogil:
-    """Return whether a text begins with a header field that Thunderbird puts before all others."""
+    """Return whether a text begins with one of the header fields that Thunderbird puts before all others."""
     return byte_at(text, 0) == 88 and (
         starts_with(text, b"X-Mozilla-") or starts_with(text, b"X-Account-Key:") or starts_with(text, b"X-UIDL:")
     )
@@ -277,7 +277,7 @@ cdef bint starts_as_thunderbird(Text text) noexcept nogil:
 def is_envelope(data):
     """Return whether bytes begin with an envelope line of an mbox.
 
-    This is `From ` with a weekday, a month and a time in this order; or `From ` alone, before a header field.
+    This is `From ` with a weekday, a month and a time in this order, or only `From ` above a header field.
 
     >>> is_envelope(b"From ann@example.org Mon Nov 15 01:02:03 2026")
     True
@@ -291,10 +291,10 @@ def is_envelope(data):
 
 
 def is_deleted(bytes data not None):
-    """Return whether a message is marked as deleted or moved, and only stays until the mailbox is compacted.
+    """Return whether a message is marked as deleted or moved; it stays in the file until that is compacted.
 
-    Thunderbird sets a bit in a header field, and puts its fields before all others: only there the bit is trusted, as
-    senders can write later fields. Dovecot, Alpine and others set a letter in a header, which is trusted anywhere.
+    Thunderbird sets a bit in one of its header fields, which it puts first; a later one is not trusted, as
+    the sender can have written it. Dovecot, Alpine and others put a D in X-Status, which is trusted anywhere.
 
     >>> is_deleted(b"X-Mozilla-Status: 0009\\nSubject: hello\\n\\n"), is_deleted(b"A: b\\nX-Status: AD\\n\\n")
     (True, True)

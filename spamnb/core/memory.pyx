@@ -106,7 +106,7 @@ cdef inline Text literal(const char *letters) noexcept nogil:
 
 
 cdef inline Text piece(Text text, Size start, Size end) noexcept nogil:
-    """Return the bytes from `start` to `end` of a text; an offset outside the text is moved to its edge."""
+    """Return the bytes from `start` to `end` of a text; offsets outside the text are moved to its edges."""
     start = min(max(start, 0), text.size)
     end = min(max(end, start), text.size)
     text.at += start
@@ -158,7 +158,7 @@ cdef inline Size find_last(Text text, int byte, Size end) noexcept nogil:
 
 
 cdef Size find(Text text, Text sought, Size start) noexcept nogil:
-    """Return the first offset of `sought` from `start` on, or NOWHERE; fastest if the first byte sought is rare."""
+    """Return the offset of the first `sought` from `start` on, or NOWHERE; fast if its first byte is rare."""
     cdef Size at = start
     if sought.size == 0:
         return start if 0 <= start <= text.size else NOWHERE
@@ -224,7 +224,7 @@ cdef inline int hex_digit(int byte) noexcept nogil:
 
 
 cdef inline bint is_one_of(int byte, const char *letters) noexcept nogil:
-    """Return whether `letters` contains a byte."""
+    """Return whether `letters` contains `byte`; False for 0 and END."""
     return byte > 0 and memchr(letters, byte, strlen(letters)) is not NULL
 
 
@@ -250,7 +250,7 @@ cdef Text stripped(Text text, const char *letters) noexcept nogil:
 
 
 cdef bint next_of(Text text, const char *separators, Size *at, Text *found) noexcept nogil:
-    """Set `found` to the next piece between separators, move `at` to the end of it; return False if there is none."""
+    """Set `found` to the next piece between separators, `at` to its end; return False if there is none."""
     cdef Size start = at[0], end
     cdef Text some = literal(separators)
     while start < text.size and has(some, text.at[start]):
@@ -299,7 +299,7 @@ cdef void *allot(Arena *arena, Size size) except NULL nogil:
 
 
 cdef void clear_arena(Arena *arena) noexcept nogil:
-    """Let the next message use all memory of the arena again; if there is more than MAX_KEPT, free it instead."""
+    """Let the next message use all memory of the arena again; if it is more than MAX_KEPT bytes, free it."""
     cdef Block *block = arena.first
     if arena.total > MAX_KEPT:
         free_arena(arena)
@@ -322,7 +322,7 @@ cdef void free_arena(Arena *arena) noexcept nogil:
 
 
 cdef void *with_room(Arena *arena, void *items, Size used, Size *room, Size item_size) except NULL nogil:
-    """Return `items`, or a larger copy if the array has no memory for one more item; update `room`."""
+    """Return `items` or, if one more item does not fit, a larger copy; set `room` to how many items fit."""
     cdef void *larger
     if used < room[0]:
         return items
@@ -334,7 +334,7 @@ cdef void *with_room(Arena *arena, void *items, Size used, Size *room, Size item
 
 
 cdef inline int add_text(Arena *arena, Texts *texts, Text text) except -1 nogil:
-    """Append a text to a list of texts; a list whose memory is all zero is empty."""
+    """Append a text to a list of texts; an empty list is one whose bytes are all 0."""
     texts.items = <Text *>with_room(arena, texts.items, texts.count, &texts.room, sizeof(Text))
     texts.items[texts.count] = text
     texts.count += 1
@@ -362,7 +362,7 @@ cdef inline int start_writer(Writer *to, Arena *arena, Size room) except -1 nogi
 
 
 cdef int make_room(Writer *to, Size size) except -1 nogil:
-    """Allocate memory to write `size` more bytes."""
+    """Enlarge the memory, if needed, so that `size` more bytes can be written."""
     cdef Byte *larger
     if to.room - to.size < size:
         to.room = max(2 * to.room, to.size + size)
@@ -425,7 +425,7 @@ cdef int lowered(Arena *arena, Text text, Text *result) except -1 nogil:
 
 
 cdef int replaced(Arena *arena, Text text, Text sought, Text by, Text *result) except -1 nogil:
-    """Set `result` to a text with each `sought` replaced by `by`; to the text itself if `sought` is not in it."""
+    """Set `result` to a text with each `sought` replaced by `by`; to the text itself if there is none."""
     cdef Writer to
     cdef Size copied = 0, at = find(text, sought, 0)
     result[0] = text
@@ -443,7 +443,7 @@ cdef int replaced(Arena *arena, Text text, Text sought, Text by, Text *result) e
 
 
 cdef int without_byte(Arena *arena, Text text, int byte, Text *result) except -1 nogil:
-    """Set `result` to a text without a certain byte; to the text itself if the byte is not in it."""
+    """Set `result` to a text with each `byte` removed; to the text itself if there is none."""
     cdef Writer to
     cdef Size start = 0, at = find_byte(text, byte, 0)
     result[0] = text
@@ -460,7 +460,7 @@ cdef int without_byte(Arena *arena, Text text, int byte, Text *result) except -1
 
 
 cdef int joined(Arena *arena, Text text, Text other, Text *result) except -1 nogil:
-    """Set `result` to two texts, one after the other."""
+    """Set `result` to a copy of `text`, followed by `other`."""
     cdef Byte *copy = <Byte *>allot(arena, text.size + other.size)
     memcpy(copy, text.at, text.size)
     memcpy(copy + text.size, other.at, other.size)

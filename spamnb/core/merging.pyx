@@ -59,7 +59,7 @@ cdef struct Merging:  # an entry that is being added up
 cdef class Entries:
     """Words and word pairs with their counts, as columns in order of fingerprints.
 
-    Pairs have no occurrences. `counts`: for each entry, messages by label, then occurrences. `letters`: all texts.
+    `counts`: for each entry messages by label, then occurrences by label (0 for pairs). `letters`: all texts.
     """
 
     cdef readonly int label_count
@@ -71,7 +71,7 @@ cdef class Entries:
 
 
 cdef Entries new_entries(int label_count):
-    """Make an empty batch of entries, with memory for as many as a merge returns at once."""
+    """Return an empty `Entries`, with memory for as many entries as a merge returns at once."""
     cdef Entries entries = Entries()
     cdef Size room = min(ENTRIES_AT_ONCE, COUNTS_AT_ONCE // (2 * label_count))
     entries.label_count, entries.room = label_count, room
@@ -97,7 +97,7 @@ cdef int cut_entries(Entries entries) except -1:
 # Sources
 
 cdef int advance_source(MergeSource *source, int *error) except -1 nogil:
-    """Go to the next entry of a source; return False if there is none, or if the file cannot be read: set `error`."""
+    """Go to the next entry of a source; return False at its end, or with `error` set if it is unreadable."""
     cdef TableStage *stage = source.stage
     error[0] = 0
     if stage is not NULL:
@@ -118,9 +118,9 @@ cdef int advance_source(MergeSource *source, int *error) except -1 nogil:
 
 
 cdef void stage_entries(TableStage *stage, Size labels) noexcept nogil:
-    """Copy the next entries of a table, which are not side by side in memory.
+    """Copy the next entries of a table, in order of fingerprints; in the table they are far apart.
 
-    Most of the time goes into cache misses: in short loops, many misses overlap (prefetching changes nothing), and
+    Cache misses take most of the time. In short loops many misses overlap (prefetching changes nothing), and
     only columns that are needed are read.
     """
     cdef const uint64_t *order = stage.order + stage.next
@@ -168,7 +168,7 @@ cdef inline const int32_t *staged_row(const TableStage *stage, Size staged) noex
 
 
 cdef inline bint has_occurrences(const TableStage *stage, Size staged, Size labels) noexcept nogil:
-    """Return whether a copied entry has occurrences in any label, so that it is a word, not a pair."""
+    """Return whether a copied entry has occurrences in any label; if not, it is a pair."""
     cdef const int32_t *row = staged_row(stage, staged) + labels
     cdef int32_t found = 0
     cdef Size k
@@ -243,10 +243,10 @@ cdef class Merger:
     """An iterator over the sums of several sources, in order of fingerprints, as batches of entries (`Entries`).
 
     A source is a tuple of three: a `CountTable` or `FileCounts`; 1 to add or -1 to subtract its counts; for each of
-    its labels, the index in the result, or -1 to leave the label out. Sums below 0 become 0, and entries that no
-    message has are dropped. If sources have different texts for an entry, the first is used. Entries in at most
-    `rare` messages, last seen before `oldest_day`, are left out. Entries of the table `fill` get the counts that they
-    have in the result, or 0. Tables must not change during the merge.
+    its labels, the index in the result, or -1 to leave the label out. Sums below 0 become 0; entries that no
+    message has are dropped. If sources have different texts for an entry, the first is used. Entries in at
+    most `rare` messages, last seen before `oldest_day`, are left out. Entries of the table `fill` get their
+    counts in the result, or 0 if they are not in it. Tables must not change during the merge.
     """
 
     cdef readonly int label_count
@@ -356,7 +356,7 @@ cdef class Merger:
         return has_more
 
     cdef int merge_some(self, Entries to) except -1 nogil:
-        """Add summed entries to `to` until it is full, or until no entries are left."""
+        """Append entries with their sums to `to`, until `to` is full or no entries are left."""
         cdef Merging entry
         cdef Size labels = self.label_count
         cdef uint64_t key
@@ -374,7 +374,7 @@ cdef class Merger:
         return 0
 
     cdef uint64_t add_up(self, Merging *entry) except? 0xFFFFFFFFFFFFFFFFu nogil:
-        """Add up the counts of the lowest fingerprint among the sources' next entries; return this fingerprint."""
+        """Find the lowest next fingerprint of all sources, sum its counts into `entry`, and return it."""
         cdef uint64_t key = self.active[0].key
         cdef MergeSource *source
         cdef Size n
@@ -398,7 +398,7 @@ cdef class Merger:
         return key
 
     cdef bint finish_entry(self, Merging *entry) noexcept nogil:
-        """Bring the sums of an entry within their limits; return False if the entry must be dropped."""
+        """Bring the sums of an entry within their limits; return False if the entry must be left out."""
         cdef int64_t *row = entry.row
         cdef int64_t total = 0
         cdef int k, labels = self.label_count

@@ -3,8 +3,8 @@
 cdef class MessageLeaf:
     """A part of a message that has no parts in it, or the header block of an embedded message.
 
-    An embedded message becomes a leaf of type message/rfc822, with the headers of this message, no text and size 0.
-    The leaf parts of the embedded message follow; if it is not a multipart, its one leaf part has the same headers.
+    An embedded message gives a leaf of type message/rfc822 with its headers, no text and size 0. Then its
+    leaf parts follow; if it is not a multipart, this is one leaf part with the same headers.
     """
 
     cdef readonly object charset, content, content_type, decoding, encoding, filename, headers, size, text
@@ -17,7 +17,7 @@ cdef class LeafContent:
 
 
 cdef class LeafDecoding:
-    """How the text of a part was decoded: its encoding and charset, and why each is not as declared ("" if it is)."""
+    """How a part was decoded: encoding and charset, and the reason if one is not as declared (else "")."""
 
     cdef readonly object charset, encoding, text, why_charset, why_encoding
 
@@ -52,7 +52,7 @@ cdef class Message:
 
     @property
     def data(self) -> bytes:
-        """The message in its canonical form, with line feeds and without empty lines at the end."""
+        """The message with LF as its only line end, and none at its end, so that copies are equal."""
         if self.made_data is None:
             is_raw = self.mail.data.size == len(self.raw) and self.mail.data.at == text_of(self.raw).at
             self.made_data = self.raw if is_raw else bytes_of(self.mail.data)
@@ -60,7 +60,7 @@ cdef class Message:
 
     @property
     def body(self) -> int:
-        """The offset in `data` where the body starts; below 0 if only the head was read and its end was not found."""
+        """The offset in `data` where the body starts; below 0 if `read_head` did not find the head's end."""
         return self.mail.head.body
 
     @property
@@ -69,7 +69,7 @@ cdef class Message:
 
     @property
     def fields(self) -> list[tuple[str, str]] | None:
-        """A list of the headers: (name in lower case, raw value with a character per byte); None if there are none."""
+        """A list of (name in lower case, raw value, one character per byte); None if there are no headers."""
         cdef Field *field
         if self.made_fields is None and self.mail.has_headers:
             self.made_fields = []
@@ -87,7 +87,7 @@ cdef class Message:
 
     @property
     def leaves(self) -> list[MessageLeaf]:
-        """The parts that have no parts in them, in the order of the message; [] for a multipart without parts."""
+        """The leaf parts (without parts in them), in message order; [] for a multipart without parts."""
         if self.made_leaves is None:
             self.made_leaves = [leaf_of(&self.mail.leaves[n]) for n in range(self.mail.leaf_count)]
         return self.made_leaves
@@ -141,7 +141,7 @@ cdef object decoding_of(Decoding *found):
 
 
 def read(bytes raw not None, Message reuse=None) -> Message:
-    """Read a message, which is all body if it has no header block. `reuse`: an old object to fill and return."""
+    """Read a message, and return it as a `Message`. `reuse`: an old `Message` to fill and return again."""
     cdef Message message = reuse if reuse is not None else Message()
     message.read_raw(raw, True)
     return message

@@ -30,7 +30,7 @@ cdef class MessageRows:
 
     @property
     def keeps_places(self):
-        """Whether to store, for each token and pair, its entry number in the first table it is added to."""
+        """Whether the first `CountTable` to count these messages stores its entry numbers here, for speed."""
         return self.stores_places
 
     @keeps_places.setter
@@ -71,7 +71,7 @@ cdef class MessageRows:
 
     @property
     def sizes(self):
-        """For each message, how many bytes a copy made by `chosen` needs, as an array of 64-bit numbers."""
+        """An array of 64-bit numbers: how many bytes each message needs in a copy that `chosen` makes."""
         cdef Size n, of_entry = sizeof(uint64_t) + sizeof(uint16_t) + sizeof(uint8_t) + sizeof(int32_t)
         cdef Column sizes = new_column(self.it.messages * sizeof(int64_t))
         cdef int64_t *size = <int64_t *>sizes.at
@@ -142,7 +142,7 @@ cdef class MessageRows:
         return rows
 
     def extend(self, MessageRows more not None):
-        """Append the messages of `more`, without texts. Entry numbers stay only if both are of the same table."""
+        """Append the messages of `more`, without texts. Entry numbers stay only if both are for one table."""
         cdef Rows *it = &self.it
         cdef Size entries = it.entries + more.it.entries, dates = it.date_ends[it.messages]
         cdef bint has_places = more.places is not NULL and (more.owner is self.owner or not it.entries)

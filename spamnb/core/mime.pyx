@@ -44,7 +44,7 @@ cdef struct Delimiter:  # a line that separates the parts of a multipart
 
 
 cdef int find_leaves(Walk *walk, Mail *mail, Size at) except -1 nogil:
-    """Write all parts without parts of their own to `walk`; the message's own header block starts at offset `at`."""
+    """Write the leaf parts of a message (without parts in them) to `walk`; its headers start at `at`."""
     cdef Text content_type, declared, default = literal(b"text/plain")
     cdef HeaderBlock block
     cdef bint is_first = True, is_embedded = False
@@ -95,7 +95,7 @@ cdef int find_leaves(Walk *walk, Mail *mail, Size at) except -1 nogil:
 
 
 cdef int add_found(Walk *walk, Text content_type, HeaderBlock *head, Size end) except -1 nogil:
-    """Append a part without parts of its own to `walk.found`; the part's body ends at offset `end`."""
+    """Append a leaf part to `walk.found`; its body ends at offset `end` (NOWHERE: embedded message)."""
     cdef FoundLeaf *leaf
     walk.found = <FoundLeaf *>with_room(walk.mail.arena, walk.found, walk.count, &walk.room, sizeof(FoundLeaf))
     leaf = &walk.found[walk.count]
@@ -105,7 +105,7 @@ cdef int add_found(Walk *walk, Text content_type, HeaderBlock *head, Size end) e
 
 
 cdef int keep_largest(Walk *walk) except -1 nogil:
-    """Drop all parts except the MAX_LEAVES largest texts, and as many of the other parts."""
+    """Drop all leaf parts except the MAX_LEAVES largest texts and the MAX_LEAVES largest others."""
     cdef Share *by_size = <Share *>allot(walk.mail.arena, walk.count * sizeof(Share))
     cdef Size n, which, count = 0
     cdef Size[2] left = [MAX_LEAVES, MAX_LEAVES]  # others, texts
@@ -128,7 +128,7 @@ cdef int keep_largest(Walk *walk) except -1 nogil:
 # Types
 
 cdef int media_type(Arena *arena, Text declared, Text *result) except -1 nogil:
-    """Set `result` to the type in a raw Content-Type, in lower case; if there is no valid type in it, to text/plain."""
+    """Set `result` to the type in a raw Content-Type, in lower case; to text/plain if it has no valid one."""
     cdef Text word
     cdef Size at = 0
     result[0] = literal(b"text/plain")
@@ -142,7 +142,7 @@ cdef bint is_message(Text content_type) noexcept nogil:
 
 
 cdef bint is_textual(Text content_type) noexcept nogil:
-    """Return whether a part with this content type is text; so is "", the content type of mail without headers."""
+    """Return whether a part with this content type is read as text; "" (mail without headers) is, too."""
     return (starts_with(content_type, b"text/") or starts_with(content_type, b"message/") or not content_type.size
             or is_(content_type, b"application/xhtml+xml"))
 
@@ -163,7 +163,7 @@ cdef int next_block(Walk *walk, HeaderBlock *block, Size at) except -1 nogil:
 # Multiparts
 
 cdef int open_multipart(Walk *walk, Text declared, bint is_digest) except -2 nogil:
-    """Add the multipart with this raw Content-Type to `walk.open`; return its index, or NOWHERE if it is not added."""
+    """Open a multipart by its raw Content-Type; return its index in `walk.open`, NOWHERE if impossible."""
     cdef Parameters found
     cdef Text boundary, line
     read_parameters(walk.mail.arena, declared, &found)
@@ -182,11 +182,10 @@ cdef int open_multipart(Walk *walk, Text declared, bint is_digest) except -2 nog
 
 
 cdef Size next_part(Walk *walk, Size at, int *begins, Size *next) noexcept nogil:
-    """Find the next part after the body at offset `at`, close multiparts that end before it, and return the body's end.
+    """Return where the body at offset `at` ends; find the next part, and close multiparts that end before it.
 
-    Sets `begins` to the number of the multipart whose next part follows the body (NOWHERE if a multipart ends or no
-    delimiter follows), and `next` to where the next part starts (NOWHERE if there is none). A delimiter of an outer
-    multipart closes the inner ones.
+    Set `next` to where the next part starts (NOWHERE: no part). If it follows the body directly, set `begins`
+    to the number of its multipart, else to NOWHERE. A delimiter of an outer multipart closes the inner ones.
     """
     cdef Delimiter delimiter = next_delimiter(walk, at)
     cdef Size end = delimiter.before
@@ -202,7 +201,7 @@ cdef Size next_part(Walk *walk, Size at, int *begins, Size *next) noexcept nogil
 
 
 cdef Delimiter next_delimiter(Walk *walk, Size at) noexcept nogil:
-    """Return the next boundary line, from offset `at` on, of any open multipart."""
+    """Return the next boundary line of an open multipart, from offset `at` on; if none, depth is NOWHERE."""
     cdef Text data = walk.mail.data, line, sought = literal(b"\n--")
     cdef Size feed = at - 1, stop, end
     cdef Delimiter found

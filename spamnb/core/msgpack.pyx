@@ -196,7 +196,7 @@ cdef dict read_map(Unpacking *source, object view, uint64_t size, int depth):
 
 
 def unpack(bytes data not None, Size at=0):
-    """Unpack the object at offset `at`; return it and the offset after it. Raise Damaged for invalid msgpack."""
+    """Return the object packed at offset `at`, and the offset after the object; raise Damaged if invalid."""
     cdef Unpacking unpacking
     unpacking.data, unpacking.at = text_of(data), min(max(at, 0), len(data))
     try:
@@ -218,9 +218,9 @@ cdef bytes packed_front(int mark, uint64_t number, int width):
 
 
 cdef bytes sized_front(uint64_t size, int fixed, uint64_t fixed_limit, int mark, int width):
-    """Return the type and size of an object as its first bytes: only `fixed` + `size` if `size` is below `fixed_limit`.
+    """Return the first bytes of an object: one byte, `fixed` + `size`, if `size` is below `fixed_limit`.
 
-    A larger size has `width` bytes after the type byte `mark`, or if needed, twice as many after `mark` + 1, etc.
+    A larger size follows the type byte `mark` in `width` bytes, or `mark` + 1 in twice as many, and so on.
     """
     if size < fixed_limit:
         return packed_front(fixed | <int>size, 0, 0)
@@ -278,7 +278,7 @@ cdef int put_packed(list pieces, object value) except -1:
 
 
 def pack(value):
-    """Return None, a bool, int, float, str, bytes, or a list, tuple or dict of these, packed as msgpack."""
+    """Pack a value as msgpack: None, bool, int, float, str, bytes, or a list, tuple or dict of these."""
     cdef list pieces = []
     put_packed(pieces, value)
     return b"".join(pieces)
