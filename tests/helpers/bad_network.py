@@ -1,4 +1,4 @@
-"""A bad network between a client and a server of this machine: a proxy that cuts and stalls.
+"""A bad network between a client and a server on this machine: a proxy that cuts or stalls connections.
 
 with BadNetwork(server.port, Weather(cut_at=b"UID MOVE", cut_when="half")) as network:
     ...  # connect to network.port
@@ -21,7 +21,7 @@ MAX_LINE = 1 << 26
 
 @dataclass(frozen=True)
 class Weather:
-    """What happens to one connection; nothing, if nothing is said."""
+    """What the proxy does to one connection; with no arguments, it only passes everything on."""
 
     stall_received: int | None = None  # after so many bytes of the server nothing more comes, for good
     cut_at: bytes | None = None  # end it at a command, for instance b"UID MOVE", b"": at any; not through TLS
@@ -36,7 +36,7 @@ FAIR = Weather()
 
 
 class BadNetwork:
-    """Listens at `port`; `weather` may be changed for the next connection."""
+    """A proxy that listens at `port`; a test may change `weather`, which holds for new connections."""
 
     def __init__(self, server_port: int, weather: Weather = FAIR):
         self.server_port = server_port
@@ -61,7 +61,7 @@ class BadNetwork:
         self._loop.close()
 
     def cut(self):
-        """End all connections at once."""
+        """End all open connections, without waiting."""
         self._wait_for(self._cut())
 
     async def _cut(self):
@@ -90,7 +90,7 @@ class BadNetwork:
         self._open.discard(task)
 
     def settle(self):
-        """Wait until the server has done all it was asked."""
+        """Wait until no connection is open, so that the server has finished its work."""
         until(lambda: not self._open)
 
 
@@ -105,7 +105,7 @@ async def first_of(*coroutines):
 
 
 class Connection:
-    """One connection and its weather."""
+    """One connection through the proxy, and what its weather does to it."""
 
     def __init__(self, weather: Weather, before_cut: Callable[[], None]):
         self.weather = weather
@@ -131,7 +131,7 @@ class Connection:
         writer.transport.abort()
 
     async def _pump(self, reader, writer, change, left=None):
-        """Pass on what `change` makes of each piece, until no bytes are left to the connection."""
+        """Pass each piece of data through `change` and on, up to `left` bytes (None: no limit) or a cut."""
         by_line = self.weather.cut_at is not None
         while left != 0:
             data = await (reader.readline() if by_line else reader.read(1 << 16))

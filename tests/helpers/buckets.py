@@ -27,7 +27,7 @@ os._exit(0)
 
 
 class Bucket:
-    """`s3://mail` on a server of its own."""
+    """A server of S3 with one bucket, `s3://mail`."""
 
     def __init__(self, port):
         self.environment = {

@@ -1,4 +1,4 @@
-"""hatch_build.py, which compiles the core, as a module."""
+"""Import hatch_build.py, which compiles the core, as the module `hatch_build`."""
 
 from importlib.util import module_from_spec, spec_from_file_location
 

@@ -1,10 +1,10 @@
-"""What the recipes of every page hold to, whatever the program that delivers.
+"""Tests that the recipes of each page must pass, for every program that delivers mail.
 
-A test class that inherits one of these has an `agent` with
-- `filtering`, `asking` and `waiting`: its rules as on the page, which mark mail, only file it, or defer it
-  when the filter fails; and `plain`, rules without a filter;
-- `deliver(rules, raw)`: what is then in the home's mail folders, as pairs of folder and bytes. Where mail can
-  be deferred, `code` is the exit code to expect and `on` a command to run it with.
+A test class that inherits from a class here has an `agent` with
+- `filtering`, `asking` and `waiting`: rules from the page that add a header, only choose a folder, or defer
+  the mail if the filter fails; and `plain`, rules without a filter;
+- `deliver(rules, raw)`: returns what is then in the mail folders, as pairs of folder and bytes. If mail can
+  be deferred, `code` is the expected exit code, and `on` a command that runs the program.
 """
 
 from helpers.faults import every_fault, killed_as_it_writes, some_faults
@@ -17,7 +17,7 @@ INBOX, JUNK, UNSURE = ".", ".Junk", ".Unsure"
 
 class Recipes:
     def may_defer(self, raw):  # noqa: ARG002
-        """Whether the mail may stay with its sender, to be delivered later."""
+        """Return whether the program may leave the mail with its sender, to be delivered later."""
         return False
 
 
@@ -45,7 +45,7 @@ class Filtering(Recipes):
         assert what.count(b"X-Spamnb") == 1
 
     def test_no_forged_header_deceives_the_program(self, agent, mail):
-        """Not in any form that one of them takes for a header; maildrop reads 8 KB in its own way."""
+        """Try each form that some program takes for a header; maildrop reads the first 8 KB differently."""
         for forged in FORGERIES[::2]:
             raw = forged.replace(b"ham", b"spam;") + b"\n" + mail.messages["ham"] + b"lunch at noon\n" * 700
             ((where, _),) = agent.deliver(agent.filtering, raw)

@@ -1,4 +1,4 @@
-"""A Dovecot of one's own: its files and sockets in one folder, run by an ordinary user."""
+"""Run a Dovecot for a test, as an ordinary user, with all its files and sockets in one folder."""
 
 import grp
 import imaplib
@@ -99,7 +99,7 @@ service imap-login {{
 
 
 class DovecotProcess:
-    """Any Dovecot, for the mail of one home; beside that, its own folder."""
+    """A process of Dovecot, for the mail of the home folder `home`; its own folder is beside that."""
 
     process = None
 
@@ -131,7 +131,7 @@ class DovecotProcess:
         return self
 
     def __exit__(self, *_):
-        """End it at once, with all it started: asked to, it takes more than a second."""
+        """Kill Dovecot and all its processes: if it is only asked to end, that takes more than a second."""
         if self.process:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
@@ -139,7 +139,7 @@ class DovecotProcess:
 
 
 class Dovecot(DovecotProcess):
-    """Set up as a page says, but with an /etc/dovecot and a /usr/local of its own."""
+    """A Dovecot set up as a page says; /etc/dovecot and /usr/local are replaced by folders of the test."""
 
     def __init__(self, home):
         settings = f"!include {home.path.parent}/dovecot/etc/dovecot/conf.d/*.conf\n"
@@ -158,12 +158,12 @@ class Dovecot(DovecotProcess):
         Path(self.moved(path)).write_text(self.moved(text))
 
     def listen(self):
-        """Choose a port of this machine, too, before it is started."""
+        """Let Dovecot listen at a port, too, besides its sockets; call this before `start`."""
         (self.port,) = free_ports(1)
         self.write("/etc/dovecot/conf.d/99-port.conf", LISTENER.format(self.port))
 
     def shell(self, lines):
-        """Run commands as the administrator would, with sievec using this Dovecot."""
+        """Run shell commands from a page, with the paths and the sievec of this Dovecot."""
         said = f'sievec() {{ command sievec -c {self.config} "$@"; }}\n'
         self.home.run("sh", "-ec", said + self.moved(lines))
 
@@ -177,7 +177,7 @@ class Dovecot(DovecotProcess):
 
 
 def deliver(path, raw, to):
-    """In lines that end with CRLF, as on the wire; False where the mail server is to try again later."""
+    """Deliver a message by LMTP, with CRLF at line ends; return False if Dovecot asks to try again later."""
     with smtplib.LMTP(str(path), timeout=PATIENCE) as lmtp:
         try:
             lmtp.sendmail("ann@example.org", [to], re.sub(rb"\r?\n", b"\r\n", raw))
@@ -191,7 +191,7 @@ def deliver(path, raw, to):
 
 
 def move_it(imap, source, target):
-    """Move the one message of a folder to another, as a mail reader does."""
+    """Move the only message of `source` to `target`, as a mail reader does; check that it was moved."""
     assert imap.select(source) == ("OK", [b"1"])
     assert imap.uid("MOVE", "1:*", target)[0] == "OK"
     assert imap.select(source) == ("OK", [b"0"])
@@ -199,10 +199,10 @@ def move_it(imap, source, target):
 
 
 class UnixIMAP(imaplib.IMAP4):
-    """Over a socket in the file system, so that no port can be taken."""
+    """An IMAP connection over a Unix socket, so that no port is needed."""
 
     def _create_socket(self, timeout):
-        """Dovecot makes the file a moment before it listens."""
+        """Connect, again and again: Dovecot creates the socket's file a moment before it listens."""
         deadline = time.monotonic() + PATIENCE
         while True:
             connection = socket.socket(socket.AF_UNIX)

@@ -1,4 +1,4 @@
-"""The environment of the tests and of all that they start: importing this sets it."""
+"""Set the environment of the tests, and of all programs that they start, when this is imported."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_TMPDIR = 40  # bytes: a socket's path has 107
 
 
 def plain(given: dict[str, str]) -> dict[str, str]:
-    """Make the environment of the tests of the caller's."""
+    """Return the environment for the tests, made from the one that pytest was started with."""
     kept = {name: value for name, value in given.items() if name in KEPT or name.startswith(OF_PYTEST)}
     return kept | {
         "HOME": home(),
@@ -34,7 +34,7 @@ def plain(given: dict[str, str]) -> dict[str, str]:
 
 
 def home() -> str:
-    """Make an empty one, that goes with this process."""
+    """Make an empty home folder, which is removed when this process ends; return its path."""
     folder, maker = tempfile.mkdtemp(prefix="spamnb-home-"), os.getpid()
 
     def remove() -> None:
@@ -46,7 +46,7 @@ def home() -> str:
 
 
 def temporary_folder() -> str:
-    """Return the caller's, or the first above it, where servers can work: of others, by settings unquoted."""
+    """Return the folder for temporary files, or a parent that other users may enter, with a simple name."""
     given = Path(tempfile.gettempdir())
     for folder in (given, *given.parents):
         is_open = all(above.stat().st_mode & 1 for above in folder.parents) and folder.stat().st_mode & 3 == 3
@@ -61,7 +61,7 @@ def of_python(environment: dict[str, str]) -> dict[str, str]:
 
 
 def pytest_configure(config: Any) -> None:
-    """Start again where Python itself had been started with other variables than it has now."""
+    """Start Python again if its own variables (PYTHON…) were different when it started."""
     if "PYTEST_XDIST_WORKER" not in GIVEN and of_python(GIVEN) != of_python(dict(os.environ)):
         if capturing := config.pluginmanager.getplugin("capturemanager"):
             capturing.stop_global_capturing()

@@ -1,4 +1,4 @@
-"""Evaluations made up for pages: usual ones, and of mail that attacks them."""
+"""Made-up evaluations for tests of pages: usual ones, and ones of mail that attacks the page."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""System calls that fail, as on file systems and disks that are not at hand: strace makes them fail."""
+"""Let strace make system calls fail, as they would on a broken disk or a special file system."""
 
 
 def failing(log, call, error, *paths, when="1+"):
-    """What to put in front of a command, so that calls on these paths fail; `log` tells which did."""
+    """Return words before a command that make `call` fail with `error` on `paths`; strace writes `log`."""
     only = [word for path in paths for word in ("-P", str(path))]
     return [
         *("strace", "-f", "-qq", "-y", "-o", str(log), *only),
@@ -11,5 +11,5 @@ def failing(log, call, error, *paths, when="1+"):
 
 
 def failed(log):
-    """The calls that were made to fail."""
+    """Return the lines of `log` with the calls that were made to fail."""
     return [line for line in log.read_text().splitlines() if line.endswith("(INJECTED)")]

@@ -1,4 +1,4 @@
-"""What goes wrong with a filter, for real: each breaks the one of a home."""
+"""Real faults of a filter: each function here breaks the filter or the model of a home."""
 
 import sys
 

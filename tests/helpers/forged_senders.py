@@ -1,4 +1,4 @@
-"""Heads that forge a message's sender."""
+"""Header blocks that forge the sender of a message."""
 
 from spamnb.core.native import MAX_FIELDS, MAX_HEADER_BYTES
 

@@ -1,4 +1,4 @@
-"""Models and records with a wrong bit, or changed on purpose, their checksums made again."""
+"""Damage a bit of a file, or forge models and journal records, with correct checksums."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FRONT = ("format", "version", "crc32", "head")
 
 
 def flip(path: str | os.PathLike[str], at: int, bit: int = 1) -> None:
-    """Change a bit of a file, or change it back."""
+    """Invert bits of the byte at `at` in a file (`bit` is a mask); a second call restores them."""
     with open(path, "r+b") as file:
         file.seek(at)
         (byte,) = file.read(1)
@@ -22,7 +22,7 @@ def flip(path: str | os.PathLike[str], at: int, bit: int = 1) -> None:
 
 
 def changed(known: Any, places: tuple[Any, ...], value: object) -> Any:
-    """Return maps and lists with another value at a place within them, or without it (`Ellipsis`)."""
+    """Return a copy of nested maps and lists with `value` at the path `places` (Ellipsis: item removed)."""
     known = deepcopy(known)
     inner = known
     for place in places[:-1]:
@@ -35,7 +35,7 @@ def changed(known: Any, places: tuple[Any, ...], value: object) -> Any:
 
 
 def forged_model(data: bytes, places: tuple[Any, ...], value: object, **columns: bytes) -> bytes:
-    """Put another value into the head of a model, and other bytes into columns, described as before."""
+    """Return a model file with `value` in the head, and other bytes in columns, which the head ignores."""
     model: dict[str, Any] = msgpack.unpackb(data) | columns
     model["head"] = changed(model["head"], places, value)
     model["crc32"] = crc32(msgpack.packb(model["head"]))
@@ -46,6 +46,6 @@ def forged_model(data: bytes, places: tuple[Any, ...], value: object, **columns:
 
 
 def forged_fields(fields: Any, places: tuple[Any, ...], value: object) -> bytes:
-    """Pack the fields of a record with another value."""
+    """Return the fields of a journal record, packed, with `value` at the path `places`."""
     plain = {key: bytes(old) if isinstance(old, memoryview) else old for key, old in fields.items()}
     return bytes(msgpack.packb(changed(plain, places, value)))

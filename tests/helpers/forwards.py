@@ -1,4 +1,4 @@
-"""Forwards as mail programs make them: messages attached, or within the text."""
+"""Forwarded mail as mail programs write it: the message attached, or within the text."""
 
 from email import message_from_bytes
 from email.message import EmailMessage

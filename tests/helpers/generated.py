@@ -1,6 +1,6 @@
 """The examples that hypothesis generates: the same in every run, or new ones if $SPAMNB_EXAMPLES is `search`.
 
-`make soak` searches. What it finds becomes an `@example` of the test, so that every later run has it.
+`make soak` tries new ones. If one fails, add it to the test as an `@example`: then each later run tries it.
 """
 
 from __future__ import annotations
@@ -28,5 +28,5 @@ settings.load_profile(PROFILE)
 
 
 def examples_times(factor: float) -> Callable[[Any], Any]:
-    """Decorator of a test that takes longer than most for each example: a share of the profile's number."""
+    """Return a decorator for a test with slow examples: it tries `factor` times as many as other tests."""
     return settings(max_examples=max(1, round(settings().max_examples * factor)))

@@ -1,4 +1,4 @@
-"""A user's home: folders of mail, a filter that can be broken, and programs that deliver there."""
+"""A user's home for a test: mail folders, a filter that a test can break, programs that deliver there."""
 
 import os
 import shutil
@@ -30,7 +30,7 @@ ON_A_FULL_DISK = ["sh", "-c", 'trap "" XFSZ; ulimit -f 400; exec "$@"', "sh"]
 
 
 def hand_over(folder):
-    """To the ordinary user that stands in for root."""
+    """If root runs the tests, make an ordinary user the owner of a folder and all that is in it."""
     if os.getuid() == 0:
         for path, _, files in os.walk(folder):
             for name in (path, *(os.path.join(path, file) for file in files)):
@@ -38,15 +38,15 @@ def hand_over(folder):
 
 
 def procmail(home, rules):
-    """The command that delivers a message by a file of rules, to a home that is not the tests' user's."""
+    """Return the command by which procmail delivers a message to `home`, by the rules in a file."""
     return ["procmail", "-tm", f"HOME={home}", f"ORGMAIL={home}/Maildir/", str(rules)]
 
 
 @contextmanager
 def a_home(spamnb):
-    """With spamnb in ~/.local/bin, and a model where it is looked for.
+    """Yield a home with spamnb in ~/.local/bin, and a model at the default path.
 
-    Not in pytest's own folder: other users may not enter that, and its name is too long for a socket.
+    It is not in pytest's folder, which other users may not enter, and whose name is too long for a socket.
     """
     # What a mail reader shows in a terminal of its own may outlive it, and write as the folder goes.
     with tempfile.TemporaryDirectory(prefix="spamnb-", ignore_cleanup_errors=True) as folder:
@@ -68,11 +68,11 @@ class Home:
 
     @property
     def environment(self):
-        """As little as a mail server sets."""
+        """Return the few variables that a mail server sets."""
         return {"HOME": str(self.path), "PATH": f"{self.program.parent}:/usr/bin:/bin"}
 
     def write(self, name, text):
-        """A file only its owner may read and write, as mail programs want their rules."""
+        """Write a file that only its owner can read, as mail programs require for rules; return its path."""
         path = self.path / name
         path.write_text(text)
         path.chmod(0o600)
@@ -86,7 +86,7 @@ class Home:
         return done
 
     def taken(self):
-        """What was delivered since: folder and bytes of every message."""
+        """Return (folder, bytes) of each message delivered since the last call, and delete these messages."""
         found = []
         for part in ("new", "cur"):
             for file in sorted(self.maildir.glob(f"**/{part}/*")):
@@ -95,5 +95,5 @@ class Home:
         return found
 
     def label_of(self, raw):
-        """What the model has learned a message as, also while its journal is folded."""
+        """Return the label under which the model has learned a message, even while the journal is folded."""
         return StoredModel.open(str(self.model)).label_of(hash_of_message(read(raw)))

@@ -1,4 +1,4 @@
-"""`spamnb imap` with a home of its own: its configuration, its model and its state."""
+"""Run `spamnb imap` in a home folder made for a test, with configuration, model and state."""
 
 import json
 import shutil
@@ -19,7 +19,7 @@ NEAR = b"Subject: xyzzy %d\nFrom: Carl <carl@example.net>\n\nplugh frobnicate, s
 
 
 class ImapHome:
-    """Runs `spamnb imap` as one user."""
+    """A home folder in which `spamnb imap` runs as one user."""
 
     def __init__(self, spamnb, path):
         self.spamnb = spamnb
@@ -35,7 +35,7 @@ class ImapHome:
         return self.spamnb.environment | {"HOME": str(self.path), "SPAMNB_MODEL": self.model}
 
     def add(self, server, name="home", port=None, is_trained=True, **values):
-        """Write an account into the file; the others stay. The model knows its mail already."""
+        """Add an account to the configuration; with `is_trained`, as if its mail were trained already."""
         self.password_file.write_text(f"{server.password}\n")
         facts = {"host": HOST, "port": port or server.port, "tls": "none", "user": server.user}
         facts |= {"password_file": str(self.password_file), "action": "move"} | values
@@ -52,7 +52,7 @@ class ImapHome:
                 state.advance("trained", "elsewhere", Progress(1))
 
     def change(self, server, **values):
-        """Write the one account again."""
+        """Write the configuration again, with a single account."""
         self.config.unlink(missing_ok=True)
         self.add(server, **values)
 
@@ -60,19 +60,19 @@ class ImapHome:
         return self.spamnb("imap", *arguments, env=self.environment)
 
     def run(self, *arguments):
-        """What a run that goes well does about each message."""
+        """Run `spamnb imap run`, which must succeed; return an event for each message that it handled."""
         done = self("run", "--json", *arguments)
         assert (done.code, done.err) == (0, b""), done
         return [json.loads(line) for line in done.lines]
 
     def outcomes(self, *arguments):
-        """What a run says of each message: (verdict or label learned, what is done)."""
+        """Do `run`; return (label learned or verdict, what was done) for each message."""
         return [
             (event.get("learned") or event.get("verdict"), event["what"]) for event in self.run(*arguments)
         ]
 
     def label_of(self, raw):
-        """What the model has learned a message as."""
+        """Return the label under which the model has learned a message."""
         return StoredModel.open(self.model).label_of(hash_of_message(read(raw)))
 
     @property
@@ -81,13 +81,13 @@ class ImapHome:
 
     @contextmanager
     def history(self, raw):
-        """The history, and what it has about a message."""
+        """Open the history; yield it, and its entries about a message."""
         with History.open(str(self.history_path)) as history:
             history.gather()
             yield history, [one for one in history.entries() if one.digest == hash_of_message(read(raw))]
 
     def mark(self, raw, label):
-        """Do what the review page does for a click; without a label, for undo."""
+        """Correct a message as a click on the review page does; without a label, undo the correction."""
         with self.history(raw) as (history, found):
             ids = [entry.id for entry in found]
             correct(history, ids, label) if label else undo(history, ids)
@@ -96,7 +96,7 @@ class ImapHome:
         return self.path / ".local" / "state" / "spamnb" / "imap" / f"{name}.sqlite"
 
     def state(self, name="home"):
-        """All that is known of an account, table by table."""
+        """Return the stored state of an account: {table: its rows}."""
         with closing(sqlite3.connect(self.state_path(name))) as database:
             names = [
                 name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
@@ -104,7 +104,7 @@ class ImapHome:
             return {name: database.execute(f"SELECT * FROM {name}").fetchall() for name in names}
 
     def files(self):
-        """All bytes of the home but those of the program that runs the tests."""
+        """Return {path: bytes} of all files in the home, except locks and SQLite's temporary files."""
         return {
             str(path.relative_to(self.path)): path.read_bytes()
             for path in sorted(self.path.rglob("*"))
@@ -118,7 +118,7 @@ def only(messages):
 
 
 def folders(server):
-    """The digests of each folder that is not empty; what is flagged as deleted counts as gone."""
+    """Return {folder: its messages}, without messages flagged as deleted, and without empty folders."""
     found = {}
     for name, messages in server.contents().items():
         kept = [message for message in messages if r"\Deleted" not in message.flags]
@@ -128,7 +128,7 @@ def folders(server):
 
 
 def near(n):
-    """A message that the model knows nothing about."""
+    """Return a message of whose words the model has learned nothing."""
     return NEAR % (n, n)
 
 
@@ -145,10 +145,10 @@ def move(server, raw, source, target):
 
 
 def train(home, *options):
-    """How many messages are learned."""
+    """Run `spamnb imap train`; return how many messages were learned."""
     return home("train", "--json", *options).succeeds().json["learned"]
 
 
 def places(server):
-    """The folder of each message, by its digest."""
+    """Return {digest of a message: its folder}."""
     return {message.digest: name for name, found in folders(server).items() for message in found}

@@ -1,4 +1,4 @@
-"""An IMAP server on a port of this machine that answers as a test wants it to: at first as servers do.
+"""An IMAP server with wrong answers, set by a test; it answers all other commands as servers usually do.
 
 with LyingImap({"UID SEARCH": b"* SEARCH 18446744073709551616\r\nTAG OK done\r\n"}) as server:
     ...  # what is tested
@@ -26,9 +26,9 @@ ANSWERS: dict[str, bytes | Iterable[bytes]] = {
 
 
 class LyingImap:
-    """Serves clients one after the other; `answers` is by command, "" for the greeting; TAG is its tag.
+    """Serves IMAP clients. `answers` has an answer for each command; the one for "" is the greeting.
 
-    An answer may be pieces without end. LINE in it is what the client said.
+    An answer is bytes or an iterable of pieces. TAG in it becomes the command's tag, LINE the client's line.
     """
 
     user = USER

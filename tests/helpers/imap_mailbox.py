@@ -1,4 +1,4 @@
-"""A mailbox on an IMAP server, as tests see and change it, with another client."""
+"""A mailbox on an IMAP server, which tests read and change with a client other than spamnb."""
 
 import os
 import re
@@ -27,7 +27,7 @@ GERMAN = tuple((name, "") for name in ("Archiv", "Entwürfe", "Gesendet", "Papie
 
 
 class Stored(NamedTuple):
-    """A message as the server has it."""
+    """A message as it is on the server."""
 
     uid: int
     flags: frozenset[str]
@@ -36,7 +36,7 @@ class Stored(NamedTuple):
 
 
 class ImapMailbox:
-    """One user's Maildir, behind a server on this machine."""
+    """One user's Maildir, and the IMAP server on this machine that gives access to it."""
 
     host, user, password, port = HOST, USER, PASSWORD, 0
     separator, prefix = "/", ""
@@ -60,7 +60,7 @@ class ImapMailbox:
         return client
 
     def name(self, *parts):
-        """A folder as this server calls it: `name("Junk")` may be `INBOX.Junk`."""
+        """Return the name of a folder on this server: `name("Junk")` may be `INBOX.Junk`."""
         return self.prefix + self.separator.join(parts)
 
     def create(self, folder):
@@ -68,14 +68,14 @@ class ImapMailbox:
             client.create_folder(folder)
 
     def append(self, folder, raw, flags="", when=None):
-        """Put a message there as a mail reader does; `when`, in seconds, is its INTERNALDATE."""
+        """Put a message into a folder as a mail reader does; `when`, in seconds, is its INTERNALDATE."""
         with self.connect() as client:
             client.append(
                 folder, as_on_the_wire(raw), flags.split(), when and datetime.fromtimestamp(when, UTC)
             )
 
     def fill(self, folder, messages):
-        """Put many messages there, past the server: 50,000 in seconds."""
+        """Write messages straight into the folder's Maildir, not through the server: 50,000 in seconds."""
         path = self.path(folder)
         make_maildir(path, folder=path != self.maildir)
         start = time.time_ns()
@@ -86,25 +86,25 @@ class ImapMailbox:
         hand_over(path)
 
     def move(self, source, uid, target):
-        """Do what the user does with another mail reader."""
+        """Move a message to the folder `target`, as the user does with a mail reader."""
         with self.opened(source) as client:
             client.copy(uid, target)
             client.delete_messages(uid)
             client.expunge()
 
     def flag(self, folder, uid, added, removed=()):
-        """Change flags as another mail reader does."""
+        """Add flags to a message and remove others, as a mail reader does."""
         with self.opened(folder) as client:
             client.remove_flags(uid, removed)
             client.add_flags(uid, added)
 
     def read_only(self, folder, rights="lrs"):
-        """Let no message be changed there and none be added, until the next wipe."""
+        """Let the server refuse changes in a folder, and new messages, until `writable` or `wipe`."""
         (self.path(folder) / "dovecot-acl").write_text(f"owner {rights}\n")
         hand_over(self.path(folder))
 
     def writable(self, folder):
-        """Undo `read_only`."""
+        """Allow changes in a folder again, after `read_only`."""
         (self.path(folder) / "dovecot-acl").unlink()
 
     def validity(self, folder):
@@ -112,18 +112,18 @@ class ImapMailbox:
             return client.select_folder(folder)[b"UIDVALIDITY"]
 
     def contents(self):
-        """Every message of every folder: {folder: [Stored(uid, flags, date, digest), ...]}."""
+        """Return all messages: {folder: [Stored(uid, flags, date, digest), ...]}."""
         with self.connect() as client:
             names = [name for flags, _, name in client.list_folders() if rb"\Noselect" not in flags]
             return {name: messages_in(client, name) for name in names}
 
     def path(self, folder):
-        """A folder's Maildir."""
+        """Return the path of a folder's Maildir."""
         inner = folder.removeprefix(self.prefix).replace(self.separator, ".")
         return self.maildir if inner == "INBOX" else self.maildir / f".{encode(inner).decode()}"
 
     def wipe(self):
-        """Begin again with empty folders: quicker than a new server."""
+        """Replace all folders by empty ones, which is faster than a new server."""
         old = self.root / f"wiped-{time.time_ns()}"
         with suppress(FileNotFoundError):
             self.maildir.rename(old)  # at once, as somebody may still be writing in it
@@ -144,7 +144,7 @@ def as_on_the_wire(raw):
 
 
 def digest(raw):
-    """What `Stored` says of a message's bytes."""
+    """Return the digest of a message, as in `Stored`."""
     return sha256(as_on_the_wire(raw)).hexdigest()[:16]
 
 

@@ -159,16 +159,16 @@ sieve_script provider {{
 
 
 class DovecotImap(ImapMailbox, DovecotProcess):
-    """Dovecot, with a port for plain and STARTTLS, and `tls_port`.
+    """Dovecot with two ports: `port`, without TLS or with STARTTLS, and `tls_port`.
 
-    without      capabilities it does not show
-    full         has a folder Full/Junk that answers NO [OVERQUOTA]
+    without      capabilities that the server does not announce
+    full         if true, there is a folder Full/Junk that answers NO [OVERQUOTA]
     settings     more lines for dovecot.conf
-    folders      names, and the special use of each, "" for none
-    provider     a Sieve script that runs when mail is delivered: `server.deliver(raw)`
-    below_inbox  all folders are below `INBOX.`, as Courier and Cyrus have them
+    folders      pairs of a folder's name and its special use ("" for none)
+    provider     a Sieve script that runs when `server.deliver(raw)` delivers mail
+    below_inbox  if true, all folders are below `INBOX.`, as with Courier and Cyrus
 
-    `ca` is the file of the authority, `tokens.good` are let in by OAuth 2.
+    `ca` is the file of the certificate authority. OAuth 2 accepts the tokens in `tokens.good`.
     """
 
     def __init__(self, without=(), full=False, settings="", below_inbox=False, folders=FOLDERS, provider=""):
@@ -212,12 +212,12 @@ class DovecotImap(ImapMailbox, DovecotProcess):
         return (self.folder / "log").read_text(errors="replace")
 
     def deliver(self, *messages):
-        """Bring mail as a provider does, whose script may file it."""
+        """Deliver messages by LMTP, as a mail provider does; its Sieve script may choose the folder."""
         for raw in messages:
             assert deliver(self.folder / "lmtp", raw, USER)
 
     def change_uidvalidity(self, folder):
-        """Have the server forget which UIDs it gave; while no client is connected."""
+        """Make the server forget the UIDs of a folder's messages; no client may be connected."""
         for pattern in ("dovecot-uidlist*", "dovecot.index*"):
             for file in self.path(folder).glob(pattern):
                 file.unlink()

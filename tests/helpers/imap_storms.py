@@ -1,4 +1,4 @@
-"""`spamnb imap` on a bad network, killed at any step; and what must be true after the next quiet run."""
+"""Run `spamnb imap` on a bad network, or kill it at any step; check the result of the next normal run."""
 
 import json
 import os
@@ -61,7 +61,7 @@ while line := sys.stdin.buffer.readline():
 
 
 class Runner:
-    """Starts `spamnb`, each time as a process of its own that can be killed."""
+    """Starts `spamnb` again and again, each time as a new process that can be killed."""
 
     def __init__(self, environment):
         command, pipe = [sys.executable, "-c", RUNNER], subprocess.PIPE
@@ -84,12 +84,12 @@ class Runner:
 
 
 def unknown(word):
-    """A message that the model knows nothing about."""
+    """Return a message of whose words the model has learned nothing."""
     return b"Subject: %sa %sb %sc\n\n%sd %se\n" % (5 * (word,))
 
 
 def offer(n, sender=b"rich@loan.example"):
-    """Another kind of spam, which mistakes about the first do not touch."""
+    """Return spam of another topic than `spam`, so that corrections of that do not change its verdict."""
     return b"From: %s\nSubject: mortgage rates %d\n\nrefinance today, lowest mortgage, apply %d\n" % (
         sender,
         n,
@@ -110,7 +110,7 @@ KEYS = {digest(raw): key_of(head_of(as_on_the_wire(raw))) for raw in RAW}
 
 @dataclass(frozen=True)
 class Outcome:
-    """A mailbox and what is known of it."""
+    """What a run leaves: the mail in the mailbox, and what model, state and history have about it."""
 
     places: dict  # digest: folder, flags and date of each copy that is not deleted
     deleted: dict
@@ -121,10 +121,10 @@ class Outcome:
 
 
 class Sea:
-    """A mailbox with mail to be judged and mistakes to be learned from, laid out again for each storm."""
+    """A mailbox with mail to judge and mistakes to learn from, restored before each test (`attack`)."""
 
     def __init__(self, server, spamnb, folder, runner, model):
-        """With a model of three labels, one of which is `work`."""
+        """Make mailbox and home; `model` has three labels, one of which is `work`."""
         self.server, self.runner = server, runner
         self.home = ImapHome(spamnb, folder / "home")
         shutil.copy(model, self.home.model)
@@ -180,7 +180,7 @@ class Sea:
         self.server.move(source, self._uid(source, raw), target)
 
     def lay_out(self):
-        """Begin again."""
+        """Restore the mailbox and the home as they were at the start."""
         for path, kept in ((self.server.maildir, "Maildir"), (self.home.path, "home")):
             gone = path.with_name(f"gone-{time.time_ns()}")
             path.rename(gone)
@@ -189,7 +189,7 @@ class Sea:
         hand_over(self.server.maildir)
 
     def run(self, command, port=None, pids=None, hasty=False):
-        """Run a command to its end; the exit code. Its process goes to the list of `pids`."""
+        """Run `spamnb imap COMMAND` to its end; return the exit code. The process id is added to `pids`."""
         self.home.change(self.server, port=port, **self.options)
         pid = self.runner.start(["imap", command], self.home.environment, self.output, hasty)
         (pids if pids is not None else []).append(pid)
@@ -231,7 +231,7 @@ class Sea:
         return Outcome(places, deleted, model.learned, model.counts, rows, corrections)
 
     def storm(self, command, weather, kill):
-        """Run once in bad weather; perhaps with a kill instead of each cut."""
+        """Run a command on a bad network; with `kill`, kill the process just before each cut."""
         victim: list[int] = []
         hasty = weather.stall_received is not None  # what it waits for never comes
         with BadNetwork(self.server.port, weather) as network:
@@ -242,7 +242,7 @@ class Sea:
         return code
 
     def attack(self, seed):
-        """Go through a few storms of a seed, then a quiet run, and look."""
+        """Run storms chosen at random by `seed`, then two normal runs; check the result of each by `hold`."""
         chance = random.Random(seed)
         self.lay_out()
         command = "train" if chance.random() < 0.15 else "run"
@@ -258,7 +258,7 @@ class Sea:
         return codes
 
     def hold(self, command, about):
-        """All must be as if there had been no storm."""
+        """Check that all is as if there had been no storm."""
         expected, found = self.expected[command], self.look()
         for name in vars(expected):
             one, other = getattr(expected, name), getattr(found, name)

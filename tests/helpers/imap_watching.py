@@ -1,4 +1,4 @@
-"""`spamnb imap watch` from its start to its end."""
+"""Start `spamnb imap watch` for a test, and end it."""
 
 import re
 import signal
@@ -20,7 +20,7 @@ sys.exit(main())
 
 
 class Watching:
-    """`spamnb imap watch` from its start to its end, as systemd would start it."""
+    """A process of `spamnb imap watch`, started as by systemd and ended with the `with` block."""
 
     def __init__(self, home, *options):
         self.log_path = home.path / "log"
@@ -62,7 +62,7 @@ class Watching:
 
 @contextmanager
 def ready(home, *options):
-    """Start a `watch` that has visited each mailbox once, or could not, and stops on request."""
+    """Yield a `watch` that has visited (or failed to visit) each mailbox once; then check that it ends."""
     with Watching(home, *(options or ("--poll", "5"))) as watching:
         assert watching.said() == "READY=1"
         accounts = re.findall(r"^\[account\.(\w+)\]", home.config.read_text(), re.MULTILINE)

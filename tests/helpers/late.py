@@ -1,11 +1,11 @@
-"""Modules that are slow to import: only a process that uses one pays, not each that collects the tests."""
+"""Import slow modules only where they are used: not in each process that collects the tests."""
 
 from importlib import import_module
 from typing import Any
 
 
 class Late:
-    """A module, imported at its first use."""
+    """A module that is imported when it is first used."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -1,4 +1,4 @@
-"""Messages to learn, and all that can be asked of a model that has learned them."""
+"""Messages to learn, and a function that reads all counts of a model that has learned them."""
 
 import os
 from pathlib import Path
@@ -39,7 +39,7 @@ def journal_of(path):
 
 
 def train_bulk(folder, mail, name="bulk", **options):
-    """A model of (message, label) trained from files in one go."""
+    """Write pairs (message, label) to files, train a model on these at once, and return its path."""
     sources: dict[str, list[str]] = {}
     for number, (raw, label) in enumerate(mail):
         path = os.path.join(folder, f"{name}.{number:03}")
@@ -51,7 +51,7 @@ def train_bulk(folder, mail, name="bulk", **options):
 
 
 def seen(path, mail=MAIL, tokens=TOKENS):
-    """All that can be asked of a model's counts."""
+    """Return all that a model says about its counts, to compare it with another model."""
     stored = StoredModel.open(path)
     return {
         "labels": stored.labels,
@@ -75,6 +75,6 @@ def made(number):
 
 
 def wait_for_folding(path):
-    """Until no process of ours is at the model any more."""
+    """Wait until no other process folds the journal of this model."""
     with Lock(path, patience=PATIENCE, kind=TRAINING):
         pass

@@ -1,4 +1,4 @@
-"""Mail to deliver: odd and hostile messages, then real ones."""
+"""Messages to deliver in tests: unusual and hostile ones, then real ones."""
 
 import os
 from itertools import chain, islice, zip_longest
@@ -23,7 +23,7 @@ FORGERIES = [raw for name, raw in ODD.items() if name.startswith(("forged", "our
 
 
 def letters(forgeries=None):
-    """Odd ones first, all forgeries or the first of them, then ham and spam in turn."""
+    """Return unusual messages, with only the first `forgeries` if given; then ham and spam in turn."""
     left_out = NO_MAIL.union(
         [] if os.environ.get("SPAMNB_LONG") else FORGERIES[forgeries or len(FORGERIES) :]
     )

@@ -1,7 +1,7 @@
-"""Clients of every kind at random, many at once, at a server of each protocol; and a good one among them.
+"""Put servers under load: many clients at once that behave badly at random, and one good client.
 
-A seed decides what each does and when, so that a run can be repeated. Whatever they do: no server dies,
-nothing unexpected is logged, and the good client is answered every time.
+A seed decides what each client does and when, so that a run can be repeated. Whatever they do, no server may
+die or log anything unexpected, and the good client must always get an answer.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ GET = b"GET /metrics HTTP/1.0\r\n\r\n"
 
 @dataclass(frozen=True)
 class Address:
-    """Where a server listens, and a request it understands."""
+    """Where a server listens, and a function that makes a valid request for it."""
 
     host: str
     port: int
@@ -57,7 +57,7 @@ class Address:
 
 @dataclass
 class Outcome:
-    """What came of a run."""
+    """The results of a run: clients by behaviour, and how the good client was served."""
 
     clients: dict[str, int] = field(default_factory=dict)
     latencies: list[float] = field(default_factory=list)  # seconds, of the good client
@@ -65,12 +65,12 @@ class Outcome:
     refused: list[bytes] = field(default_factory=list)
 
     def latency(self, share: float) -> float:
-        """Seconds within which such a share of its requests was answered."""
+        """Return within how many seconds a share of the good client's requests was answered."""
         return sorted(self.latencies)[min(int(share * len(self.latencies)), len(self.latencies) - 1)]
 
 
 async def hear(client: socket.socket) -> bytes:
-    """Everything the server says, up to its end."""
+    """Return everything that the server sends until it closes the connection."""
     loop, heard = asyncio.get_running_loop(), bytearray()
     async with asyncio.timeout(PATIENCE):
         while piece := await loop.sock_recv(client, 1 << 16):
@@ -91,7 +91,7 @@ Behaviour = Callable[[Address, random.Random], Awaitable[None]]
 
 
 async def talk(address: Address, words: bytes, end: bool = False) -> None:
-    """Say something, end its side or not, and listen."""
+    """Send bytes, close the sending side if `end`, and read the answer to its end."""
     with await address.connect() as client:
         await say(client, words)
         if end:
@@ -104,7 +104,7 @@ async def asks(address: Address, chance: random.Random) -> None:
 
 
 async def is_slow(address: Address, chance: random.Random) -> None:
-    """A few bytes at a time, until it is done or the server has had enough."""
+    """Send a few bytes of a request at a time, up to 50 times; then read the answer."""
     words, step = address.asks(chance), chance.choice((1, 7, 100))
     with await address.connect() as client:
         for at in range(0, min(len(words), 50 * step), step):
@@ -119,7 +119,7 @@ async def breaks_off(address: Address, chance: random.Random) -> None:
 
 
 async def stays_half_open(address: Address, chance: random.Random) -> None:
-    """Ends its side at any place, and listens; or says nothing more, and listens."""
+    """Send the beginning of a request, perhaps close the sending side, and read the answer."""
     await talk(address, cut(chance, address.asks(chance)), end=chance.random() < 0.5)
 
 
@@ -131,7 +131,7 @@ async def resets(address: Address, chance: random.Random) -> None:
 
 
 async def crowds(address: Address, chance: random.Random) -> None:
-    """More connections than a worker takes, each with a part of a request or none."""
+    """Open more connections than a worker accepts; send the beginning of a request on some of them."""
     clients = []
     try:
         for _ in range(CROWD):
@@ -145,7 +145,7 @@ async def crowds(address: Address, chance: random.Random) -> None:
 
 
 async def is_oversized(address: Address, chance: random.Random) -> None:
-    """More than is taken, with its length or without; and goes on sending after it was refused."""
+    """Send a message that is too large, with no, the true or a huge length; go on after the refusal."""
     length = chance.choice((None, 3 * MEGABYTE, 10**17))
     await talk(address, request("CHECK", b"x" * 3 * MEGABYTE, Content_length=length))
 
@@ -175,7 +175,7 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
 
 
 class Load:
-    """A server of each protocol, and the addresses: spamd's, the milter's, rspamd's, and for its metrics."""
+    """A server of each protocol, and addresses for: spamd, the milter, rspamd and metrics."""
 
     def __init__(self, start: Callable[..., Serving], model: str, messages: list[bytes]) -> None:
         """Start the servers with a model that clients may change."""
@@ -214,7 +214,7 @@ class Load:
         return HELLO + b"".join(shown) + packet(b"Q")
 
     def run(self, seconds: float, seed: int, most: int = sys.maxsize) -> Outcome:
-        """Let them loose for some seconds, or until so many have come."""
+        """Run clients for some seconds, or until `most` have been started; return the results."""
         outcome = Outcome()
         with self._good_client(outcome, random.Random(seed)):
             asyncio.run(self._all(seconds, seed, most, outcome))
@@ -239,7 +239,7 @@ class Load:
 
     @contextmanager
     def _good_client(self, outcome: Outcome, chance: random.Random) -> Iterator[None]:
-        """Asks all the while, in a thread of its own: as spamc does, without retries."""
+        """Run the good client in a thread during the `with` block: it asks as spamc does, without retries."""
         stop = threading.Event()
 
         def ask() -> None:
@@ -269,13 +269,13 @@ class Load:
             thread.join()
 
     def quiet_latency(self) -> float:
-        """Seconds that a request takes with nobody else there: above all its judging."""
+        """Return the seconds that a request takes without other clients: mostly the time to judge."""
         with self._good_client(outcome := Outcome(), random.Random(0)):
             time.sleep(2.0)
         return outcome.latency(0.5)
 
     def ask_often(self, requests: int) -> None:
-        """Requests of the good client only, by several at once."""
+        """Send valid requests only, by several clients at once."""
 
         def ask(number: int) -> None:
             chance = random.Random(number)
@@ -298,7 +298,7 @@ class Load:
             assert server.process.poll() is None
 
     def resident(self) -> int:
-        """Bytes that the servers have in memory, all together."""
+        """Return the bytes that both servers have in memory, in total."""
         return sum(resident(server.process.pid) for server in (self.spamd, self.milter))
 
 

@@ -1,8 +1,8 @@
-"""An ordinary user, logged in: with a systemd of that user, in namespaces where nothing else runs.
+"""Run a command as an ordinary user who is logged in: with the user's systemd, in separate namespaces.
 
     subprocess.run([*LOGGED_IN, *AS_THE_USER, "systemctl", "--user", "start", "x"], env={"HOME": home})
 
-Needs root, and a kernel that lets it make namespaces. All that was started ends with the command.
+This needs root, and a kernel that allows new namespaces. All processes end when the command ends.
 """
 
 import sys

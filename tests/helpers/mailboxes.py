@@ -1,4 +1,4 @@
-"""Mailboxes to read, and their messages as other processes find them."""
+"""Mailboxes to read, and what is found in them when other processes read them."""
 
 import pickle
 
@@ -30,7 +30,7 @@ def maildir(path):
 
 
 def written(messages, eol=b"\n"):
-    """A mailbox as a writer of mboxrd leaves it."""
+    """Return a mailbox with these messages in the format mboxrd."""
     return b"".join(ENVELOPE.replace(b"\n", eol) + quoted(message, eol) + eol for message in messages)
 
 
@@ -57,7 +57,7 @@ LINES = st.sampled_from(
 
 
 def elsewhere(chunk):
-    """Work as another process does it: the chunk is sent there, and its messages are sent back."""
+    """Return the messages of a chunk as from another process: chunk and messages are pickled on the way."""
     return pickle.loads(pickle.dumps(list(pickle.loads(pickle.dumps(chunk)).messages())))
 
 
@@ -66,5 +66,5 @@ def described(item):
 
 
 def together(chunks):
-    """What other processes find in chunks, put together again."""
+    """Return what `elsewhere` finds in all chunks, as one list."""
     return [described(item) for chunk in chunks for item in elsewhere(chunk)]

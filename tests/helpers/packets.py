@@ -1,4 +1,4 @@
-"""What a mail server says to a milter, as bytes."""
+"""The packets that a mail server sends to a milter, as bytes."""
 
 import struct
 
@@ -25,7 +25,7 @@ AGREED = packet(b"O", struct.pack("!LLL", 6, 0x11, 0x1CB384))
 
 
 def message(raw, end=END):
-    """As Postfix shows one: header by header, then the body in lines that end with CRLF."""
+    """Return the packets by which Postfix sends a message: each header, then the body with CRLF line ends."""
     head, _, body = raw.partition(b"\n\n")
     headers = (line.partition(b":") for line in head.split(b"\n"))
     shown = b"".join(packet(b"L", name + b"\0" + value + b"\0") for name, _, value in headers)

@@ -1,4 +1,4 @@
-"""What is on a page, by its text and in a real browser; and texts of mail that try to be more than text."""
+"""Read a page by its source and in a real browser; also texts of mail that try to attack the page."""
 
 import json
 from html import escape, unescape
@@ -67,13 +67,13 @@ def section(tree, name):
 
 
 def browse(folder, text):
-    """What Chromium makes of a page: its document, after scripts had their chance."""
+    """Open a page in Chromium; return its document, parsed, as it is after scripts have run."""
     (file := folder / "page.html").write_text(text)
     shared_browser().get(file.as_uri())
     return parsed(shared_browser().page_source)
 
 
 def measured(folder, page, widths):
-    """How a page is laid out in frames of some widths."""
+    """Show a page in frames of these widths; return how it is laid out in each."""
     frames = "".join(FRAME.format(width=width, page=escape(page)) for width in widths)
     return json.loads(unescape(browse(folder, MEASURE.format(frames=frames)).css_first("pre").text()))

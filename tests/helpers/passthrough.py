@@ -1,4 +1,4 @@
-"""Odd and hostile messages, and a check that one comes out as it went in but for the header of a verdict."""
+"""Unusual and hostile messages, and a check that passing one through changes only the verdict's header."""
 
 import re
 
@@ -62,7 +62,7 @@ FORGERIES = [raw.partition(b"\nbody\n")[0] for name, raw in ODD.items() if name.
 
 
 def without_forged(raw: bytes, names: tuple[bytes, ...] = (b"X-Spamnb",)) -> bytes:
-    """The message less every header of our names: line by line, slow and plain; no NULs, no bare CRs."""
+    """Return a message without headers of these names, by simple code; not for NULs and bare CRs."""
     head, kept, dropping = raw[: head_size(raw)], [], False
     for line in re.findall(rb"[^\n]*\n|[^\n]+", head):
         dropping = is_ours(line, names) or (dropping and line.startswith((b" ", b"\t")))
@@ -71,7 +71,7 @@ def without_forged(raw: bytes, names: tuple[bytes, ...] = (b"X-Spamnb",)) -> byt
 
 
 def head_size(raw: bytes) -> int:
-    """Up to the empty line where the last reader ends the header."""
+    """Return the size of the header, up to the last empty line at which a program may end it."""
     is_crlf = raw.count(b"\n") == raw.count(b"\r\n") > 0 and not raw.startswith(b"From ")
     end = re.search(rb"(?:\A|(?<=\n))\r\n" if is_crlf else rb"(?:\A|(?<=\n))\n", raw)
     size = end.start() if end else len(raw)
@@ -79,14 +79,14 @@ def head_size(raw: bytes) -> int:
 
 
 def is_ours(line: bytes, names: tuple[bytes, ...]) -> bool:
-    """To any reader: with blanks behind the name, or the colon on another line."""
+    """Return whether some program takes a line for one of these headers: blanks or a line end before `:`."""
     return any(re.match(rb"(?i)%s[ \t]*(?::|\r*\n?\Z)" % re.escape(name), line) for name in names)
 
 
 def is_forged(raw: bytes, names: tuple[bytes, ...]) -> bool:
-    """Whether a program sees a header of ours that takes a bare CR for a byte, a line end, or nothing.
+    """Return whether a program that keeps a bare CR, ends a line there, or ignores it sees such a header.
 
-    A NUL is the end of a line, or of a name.
+    A NUL ends a line, or a name.
     """
     head = raw[: head_size(raw)].replace(b"\0", b"\n")
     read = (head, head.replace(b"\r", b"\n"), head.replace(b"\r", b""))
@@ -94,7 +94,7 @@ def is_forged(raw: bytes, names: tuple[bytes, ...]) -> bool:
 
 
 def check_rest(raw: bytes, rest: bytes, names: tuple[bytes, ...] = (b"X-Spamnb",)) -> None:
-    """All is as it was but for forged headers, of which no reader sees one."""
+    """Check that `rest` is `raw` without forged headers, and that no program sees one in `rest`."""
     if b"\r" in raw.replace(b"\r\n", b"") or b"\0" in raw:
         assert not is_forged(rest, names)
         assert rest == raw or is_forged(raw, names)
@@ -107,7 +107,7 @@ def check_rest(raw: bytes, rest: bytes, names: tuple[bytes, ...] = (b"X-Spamnb",
 
 
 def check(raw: bytes, out: bytes, ours: bytes = OURS, names: tuple[bytes, ...] = (b"X-Spamnb",)) -> None:
-    """The verdict stands behind the envelope; all else as in `check_rest`, and what was body stays so."""
+    """Check that the verdict is below the envelope line, the rest as in `check_rest`, and body still body."""
     size = raw.find(b"\n") + 1 if raw.startswith(b"From ") else 0
     at = out.index(ours)
     end = out.index(b"\n", at + len(ours) - 1) + 1
@@ -124,8 +124,8 @@ def check(raw: bytes, out: bytes, ours: bytes = OURS, names: tuple[bytes, ...] =
 
 
 def check_behind_envelope(raw: bytes, out: bytes) -> None:
-    """As `check`, of mail that the filter has had with an envelope line in front, as procmail hands it over.
+    """Do `check` for mail that the filter got with an envelope line in front, as from procmail.
 
-    Behind that line more is read as header, whose lines end with LF then, and so more of it is removed.
+    After that line, which ends with LF, more lines count as header, so that more may be removed.
     """
     check(ENVELOPE + b"\n" + raw, ENVELOPE + b"\n" + out)

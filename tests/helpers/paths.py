@@ -1,4 +1,4 @@
-"""Where things are in the source tree, wherever a test lies."""
+"""Paths of folders in the source tree, for tests in any folder."""
 
 from pathlib import Path
 

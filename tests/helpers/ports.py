@@ -14,9 +14,9 @@ def answers(port):
 
 
 def free_ports(count):
-    """Ports that no other test takes, in this process or another, until this process ends.
+    """Return ports that no other test, in this or another process, gets before this process ends.
 
-    None of those the system gives to whoever wants any: one might be taken before Postfix comes.
+    They are below the ports that the system gives to any program: such a port could be taken meanwhile.
     """
     found = []
     for port in range(10_000, 30_000):

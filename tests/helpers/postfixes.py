@@ -1,4 +1,4 @@
-"""A Postfix of one's own: configuration, queue and ports apart from any other."""
+"""Run a Postfix for a test, with a separate configuration and queue, and free ports."""
 
 import os
 import re
@@ -71,7 +71,7 @@ needs_postfix = [needs("postfix"), pytest.mark.skipif(os.getuid() != 0, reason="
 
 
 class Postfix:
-    """Set up as a page says, but at ports that are free; one of them leads past the filter."""
+    """A Postfix set up as a page says, but at free ports; mail sent to one of them is not filtered."""
 
     process = None
     on: Sequence[str] = ()  # what it is started by
@@ -99,7 +99,7 @@ class Postfix:
         os.chown(self.home.maildir, NOBODY, NOBODY)
 
     def _write(self, name, text):
-        """As if long ago: Postfix waits until a file is two seconds old."""
+        """Write a file with an old date, since Postfix waits until a file is two seconds old."""
         path = self.folder / "etc" / name
         path.write_text(text)
         os.utime(path, (0, 0))
@@ -116,7 +116,7 @@ class Postfix:
         return self
 
     def __exit__(self, *_):
-        """End it at once, with all it started; pytest shows the log if the test failed."""
+        """Kill Postfix and all its processes, and print the log, which pytest shows if the test failed."""
         if self.process:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
@@ -140,7 +140,7 @@ class Postfix:
             client.sendmail(SENDER, [RECIPIENT], as_on_the_wire(raw))
 
     def delivered(self, count=1):
-        """So many messages that were sent, and no more."""
+        """Wait for `count` delivered messages, check that there are no more, and return them."""
         found: list[bytes] = []
 
         def enough():
@@ -156,7 +156,7 @@ class Postfix:
         return what
 
     def deliver_all(self, messages, port=None):
-        """In one session, to different users, and found again in that order."""
+        """Send messages in one session, each to another user; return them as delivered, in the same order."""
         with self.connect(port) as client:
             for place, raw in enumerate(messages):
                 client.sendmail(SENDER, [f"{place}@example.org"], as_on_the_wire(raw))
@@ -171,7 +171,7 @@ class Postfix:
         subprocess.run([program, "-c", self.folder / "etc", *arguments], check=True, timeout=PATIENCE)
 
     def waiting(self):
-        """How many messages could not be delivered so far."""
+        """Return how many messages wait because they could not be delivered yet."""
         return sum(len(files) for _, _, files in os.walk(self.folder / "queue" / "deferred"))
 
 
@@ -180,13 +180,13 @@ def as_on_the_wire(raw):
 
 
 def halves(delivered):
-    """What was written about a message on its way here, and the message itself."""
+    """Return the headers that servers put on top of a delivered message, and the message itself."""
     head, _, message = RECEIVED.split(delivered, maxsplit=1)
     return head, message
 
 
 def verdict_in(delivered):
-    """The one header of ours; it is above the message, where no sender can write."""
+    """Return the only X-Spamnb header; check that it is above the message, where no sender can write."""
     head, message = halves(delivered)
     (header,) = (line for line in head.splitlines() if line.startswith(b"X-Spamnb: "))
     assert without_forged(message) == message
@@ -198,7 +198,7 @@ def score_of(delivered):
 
 
 def check(without, delivered):
-    """The same as without the filter, but for a header of ours."""
+    """Check that mail delivered with the filter differs from mail without it only in the verdict's header."""
     assert halves(delivered)[1] == without_forged(halves(without)[1])
     assert verdict_in(delivered)
 

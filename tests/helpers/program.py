@@ -1,4 +1,4 @@
-"""The real program, run as other programs run it, and what it answered."""
+"""Run the real program as other programs do, and keep what it answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PROGRAM = os.path.join(sysconfig.get_path("scripts"), "spamnb")
 
 @dataclass(frozen=True)
 class Done:
-    """A program that has ended."""
+    """The result of a program that has ended: exit code and output."""
 
     code: int
     out: bytes
@@ -43,7 +43,7 @@ class Done:
         return self
 
     def fails(self, code: int, *words: str) -> None:
-        """One line that says what is wrong and what to do, and nothing that reads as an answer."""
+        """Check that the program failed with `code`, printed one line with `words`, and no output."""
         assert self.code == code, self.err.decode()
         assert self.out == b""
         line = self.err.decode()
@@ -107,7 +107,7 @@ os._exit(code)  # taking it all down again would cost more than the run
 
 @dataclass(frozen=True)
 class Spamnb:
-    """Runs `spamnb`, by default with the model of the session."""
+    """Runs `spamnb`, with the model of the test session unless a test names another."""
 
     home: str
     model: str
@@ -122,7 +122,7 @@ class Spamnb:
     def __call__(
         self, *arguments: str | bytes | Path, stdin: bytes = b"", env: dict[str, str] | None = None
     ) -> Done:
-        """A process of its own, from a program already started."""
+        """Run `spamnb` in a process forked from a Python that is already started, which saves time."""
         if not self.warm:
             command, pipe = [sys.executable, "-c", f"import {self.imports}{WARM}"], subprocess.PIPE
             self.warm.append(
@@ -145,7 +145,7 @@ class Spamnb:
         return Done(int(codes.readline()), Path(streams[1]).read_bytes(), Path(streams[2]).read_bytes())
 
     def afresh(self, *arguments: str | bytes | Path, stdin: bytes = b"", **options: Any) -> Done:
-        """From the start script on, as mail programs do."""
+        """Run `spamnb` from the start, by its script, as mail programs do."""
         return self.run([self.program, *arguments], stdin, **options)
 
     def run(self, command: list[Any], stdin: bytes = b"", **options: Any) -> Done:
@@ -154,7 +154,7 @@ class Spamnb:
         return Done(ended.returncode, ended.stdout, ended.stderr)
 
     def shell(self, line: str, stdin: bytes = b"") -> Done:
-        """A line for the shell, in which "$0" is the program."""
+        """Run a line in the shell, in which "$0" is the program."""
         return self.run(["/bin/sh", "-c", line, self.program], stdin)
 
     def end(self) -> None:

@@ -1,7 +1,7 @@
 """A plugin of pytest: `@needs("spamc", "procmail")` skips a test where one of these programs does not start.
 
-Each is tried when a test first needs it, once a process. Where .ci/run sets SPAMNB_MAY_LACK the test fails
-instead, unless the program is named there, or is one that the machine may forbid.
+A process tries each program once, when a test first needs it. If .ci/run sets SPAMNB_MAY_LACK, the test fails
+instead, unless the variable names the program, or the machine may forbid the program to run.
 """
 
 import os
@@ -28,7 +28,7 @@ PATIENCE = 30  # seconds, on a busy machine; a start takes one at most
 
 @contextmanager
 def home() -> Iterator[SimpleNamespace]:
-    """An empty one that any user may enter."""
+    """Yield an empty home folder that any user may enter."""
     with tempfile.TemporaryDirectory(prefix="spamnb-", ignore_cleanup_errors=True) as folder:
         Path(folder).chmod(0o755)
         path = Path(folder) / "home"
@@ -148,7 +148,7 @@ FORBIDDEN = {"mounts", "setpriv", "strace", "systemd --user"}  # in some contain
 
 @cache
 def missing(name: str) -> str:
-    """Say why a program does not start, or nothing if it does."""
+    """Return why a program does not start, or "" if it does."""
     start = STARTS[name]
     try:
         start() if callable(start) else run(*shlex.split(start))

@@ -1,11 +1,11 @@
-"""Whether files are read."""
+"""Find out whether files are read."""
 
 import ctypes
 import os
 
 
 class Watch:
-    """Tells whether files were read, by any process, since it was last asked."""
+    """Watches files; `saw_reads` tells whether any process has read them since the last call."""
 
     IN_ACCESS = 1
 

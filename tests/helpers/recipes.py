@@ -15,7 +15,7 @@ class Block(NamedTuple):
 
 
 def blocks(page: Path) -> list[Block]:
-    """Every fenced block of a page that names its language."""
+    """Return all fenced code blocks of a page that name a language."""
     found, heading, language, code = [], "", None, ""
     for line in page.read_text().splitlines(keepends=True):
         if line.startswith("```") and language is None:
@@ -32,11 +32,11 @@ def blocks(page: Path) -> list[Block]:
 
 
 def recipe(page: str, heading: str, language: str) -> str:
-    """The one block of a language under a heading of docs/integrations/PAGE.md."""
+    """Return the only block of a language under a heading of docs/integrations/PAGE.md."""
     (code,) = recipes(PAGES / f"{page}.md", heading, language)
     return code
 
 
 def recipes(page: Path, heading: str, language: str) -> list[str]:
-    """All blocks of a language under a heading."""
+    """Return all blocks of a language under a heading."""
     return [block.code for block in blocks(page) if (block.heading, block.language) == (heading, language)]

@@ -1,4 +1,4 @@
-"""The review page as a program of its own, and a real browser that looks at it."""
+"""Start the review page as a separate process, and open it in a real browser."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 class Page:
-    """A page that is served."""
+    """A review page that a process serves."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
@@ -37,7 +37,7 @@ class Page:
         self.base = self.address.partition("/?")[0]
 
     def says(self) -> str:
-        """The next line on standard output."""
+        """Return the next line that the process prints."""
         assert self.process.stdout
         return self.process.stdout.readline().strip()
 
@@ -47,7 +47,7 @@ class Page:
 
 
 class Forms:
-    """A page as it works without script: what is read there, and what its forms send."""
+    """A review page without scripts: reads the page, and sends its forms."""
 
     def __init__(self, page: Page) -> None:
         self.base = page.base
@@ -62,7 +62,7 @@ class Forms:
             return LexborHTMLParser(answer.read())
 
     def mark(self, subject: str, label: str | None) -> bool:
-        """Say what a message is, or without a label undo that; False if it is not there."""
+        """Give a message a label, or undo that (None); return False if the message is not on the page."""
         page = self.read(text=subject, order="date")
         rows = [row for row in page.css(".rows > li") if subject in row.text()]
         if not rows:
@@ -72,7 +72,7 @@ class Forms:
         return True
 
     def send(self, fields: dict[str, str]) -> int:
-        """Send a form that corrects messages; returns the status of the answer."""
+        """Send the form that corrects messages; return the HTTP status."""
         fields = {"secret": self.secret, "rows": "", **fields}
         request = Request(f"{self.base}/correct", urlencode(fields).encode(), {"Origin": self.base})
         with self.opener.open(request, timeout=PATIENCE) as answer:
@@ -81,7 +81,7 @@ class Forms:
 
 @contextmanager
 def served(spamnb: Spamnb, *arguments: str | Path, **environment: str) -> Iterator[Page]:
-    """Run `spamnb review` until the end of the block."""
+    """Run `spamnb review` until the end of the `with` block."""
     command = [spamnb.program, "review", "--no-browser", *map(str, arguments)]
     with subprocess.Popen(
         command,
@@ -98,7 +98,7 @@ def served(spamnb: Spamnb, *arguments: str | Path, **environment: str) -> Iterat
 
 
 def remembered(folder: Path, model: str, mail: Iterable[bytes], source: str = "classify") -> Path:
-    """A history of mail that was judged, a minute after the other."""
+    """Make a history in which the messages were judged one minute apart; return its folder."""
     start = time.time() - 86400
     log, judge = HistoryLog("36500", "1GB", str(folder)), Model.open(model)
     for number, raw in enumerate(mail):
@@ -109,13 +109,13 @@ def remembered(folder: Path, model: str, mail: Iterable[bytes], source: str = "c
 
 
 def label_in(model: str, raw: bytes | None) -> str | None:
-    """The label that a message is learned under."""
+    """Return the label under which a model has learned a message."""
     assert raw
     return StoredModel.open(model).label_of(hash_of_message(read(raw)))
 
 
 class Eyes:
-    """A browser, and a person's few ways with it."""
+    """A browser, with the few things that a person does in it."""
 
     def __init__(self, driver: Any) -> None:
         self.driver = driver
@@ -130,12 +130,12 @@ class Eyes:
         return list(self.driver.find_elements("css selector", selector))
 
     def text(self, selector: str = "body") -> str:
-        """All that can be read of an element, on one line."""
+        """Return the visible text of an element, on one line."""
         found = self.run("return document.querySelector(arguments[0])?.innerText ?? ''", selector)
         return " ".join(str(found).split())
 
     def each(self, selector: str, name: str = "innerText") -> list[str]:
-        """The text, or another property, of all elements: a question for each would take 6 ms of CPU time."""
+        """Return the text, or another property, of all elements at once: each request takes 6 ms of CPU."""
         script = "return [...document.querySelectorAll(arguments[0])].map(each => each[arguments[1]].trim())"
         return list(self.run(script, selector, name))
 
@@ -152,7 +152,7 @@ class Eyes:
         return self.driver.execute_cdp_cmd(name, values)
 
     def wait(self, condition: Callable[[], object]) -> None:
-        """Until something is so on a page that is there as a whole: its script has run."""
+        """Wait until a condition holds on a page that is fully loaded, so that its script has run."""
         from selenium.common.exceptions import WebDriverException
         from selenium.webdriver.support.ui import WebDriverWait
 
@@ -161,7 +161,7 @@ class Eyes:
         wait.until(lambda _: self.run(is_whole) and condition())
 
     def corrected(self) -> list[str]:
-        """Ids of the rows that are shown as learned."""
+        """Return the ids of the rows that are shown as learned."""
         return [row[1:] for row in self.each("li.corrected", "id")]
 
 
@@ -183,5 +183,5 @@ def new_browser() -> Any:
 
 @cache
 def shared_browser() -> Any:
-    """The browser of all tests in this process, and of `require`; helpers/programs.py ends it with them."""
+    """Return the browser that all tests of this process share; helpers/programs.py ends it after them."""
     return new_browser()

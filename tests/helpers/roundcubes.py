@@ -1,4 +1,4 @@
-"""Debian's Roundcube, run by PHP's own server, with settings and a database of its own."""
+"""Run Debian's Roundcube by PHP's built-in server, with settings and a database made for the test."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ $config['plugins'] = [];
 
 @contextmanager
 def roundcube(folder, imap=1, settings=""):
-    """Run Roundcube for an IMAP server at a port of this machine, and yield its address."""
+    """Run Roundcube for the IMAP server at port `imap` of this machine; yield Roundcube's address."""
     (port,) = free_ports(1)
     config = folder / "roundcube"
     config.mkdir()

@@ -1,4 +1,4 @@
-"""What a program writes to a terminal, from its start to its end."""
+"""Run a program on a terminal, and collect all that it writes there."""
 
 import contextlib
 import os
@@ -21,9 +21,9 @@ PATIENT = (
 
 
 def on_a_terminal(spamnb, *arguments, patience=None, typed=b"", answers=(), **more):
-    """What a person sees, both streams together, and the exit code; `more` is set in the environment.
+    """Run spamnb on a terminal; return what it shows, and the exit code. `more` is set in the environment.
 
-    `answers` are typed one by one, each once its question is there.
+    `answers` has pairs (question, answer): each answer is typed when its question is shown.
     """
     program = [sys.executable, "-c", PATIENT, str(patience)] if patience is not None else [spamnb.program]
     ours, theirs = pty.openpty()

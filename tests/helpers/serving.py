@@ -1,4 +1,4 @@
-"""A real server, and the two clients that tests talk to it with: bytes on a socket, and spamc."""
+"""Run a real server, and talk to it in two ways: with bytes on a socket, and with spamc."""
 
 import json
 import os
@@ -25,14 +25,14 @@ Server(Options(**json.load(sys.stdin))).run()
 
 
 def configured(folder, text):
-    """The environment of a program with a configuration in a folder."""
+    """Write `text` as spamnb.toml below a folder; return the variables that make a program read it."""
     (folder / "spamnb").mkdir(exist_ok=True)
     (folder / "spamnb" / "spamnb.toml").write_text(text)
     return {"XDG_CONFIG_HOME": str(folder), "XDG_CACHE_HOME": str(folder)}
 
 
 class Client:
-    """Asks a server at an address."""
+    """A client of the server at an address."""
 
     def __init__(self, address):
         self.address = address
@@ -50,7 +50,7 @@ class Client:
         return client
 
     def ask(self, request, end=True, address=None):
-        """Send bytes, and take all that comes back."""
+        """Send a request, and return all that the server sends back."""
         with self.connect(address) as client:
             with suppress(BrokenPipeError, ConnectionResetError):
                 client.sendall(request)
@@ -60,7 +60,7 @@ class Client:
 
 
 class Serving(Client):
-    """`spamnb serve`, from its start to its end; the log is in a file."""
+    """A process of `spamnb serve`, whose log goes to a file."""
 
     def __init__(self, spamnb, folder, command=None, env=None, **options):
         self.log_path = folder / f"log-{len(os.listdir(folder))}"
@@ -86,7 +86,7 @@ class Serving(Client):
         return self.log_path.read_text()
 
     def wait_for(self, text):
-        """The first line of the log with some text in it."""
+        """Wait until the log has a line with `text`, and return the first such line."""
 
         def found():
             has_ended = self.process.poll() is not None  # before the log is read for the last time
@@ -107,13 +107,13 @@ class Serving(Client):
         return ended.returncode, ended.stdout
 
     def stop(self):
-        """As systemd does; the exit code."""
+        """Stop the server as systemd does; return its exit code."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(PATIENCE)
 
     @property
     def has_a_client(self):
-        """Whether anybody is connected, accepted or not."""
+        """Return whether a client is connected, even if the server has not accepted it yet."""
         host, _, port = self.address.rpartition(":")
         with open("/proc/net/unix" if host == "unix" else "/proc/net/tcp") as file:
             sockets = [line.split() for line in file][1:]
@@ -123,7 +123,7 @@ class Serving(Client):
         return any(socket[1].endswith(f":{int(port):04X}") and socket[3] in established for socket in sockets)
 
     def end_when_asked(self):
-        """Stop the server, so that clients wait for their answers; then kill it."""
+        """Pause the server; as soon as a client is connected and waits for an answer, kill the server."""
         stand_still(self.process.pid)
 
         def end():
@@ -139,7 +139,7 @@ class Serving(Client):
 
 
 class Spoken(Connection):
-    """A connection without a socket: the pieces that a client sends, the last of which ends it."""
+    """A connection without a socket: the server reads these pieces from the client, then the end."""
 
     def __init__(self, pieces):
         self.pieces = iter([piece for piece in pieces if piece])
@@ -164,7 +164,7 @@ class Spoken(Connection):
         self.heard += data
 
     def talk(self, handler):
-        """Return all that a client hears after sending these pieces."""
+        """Return all that the server answers to these pieces."""
         try:
             handler(self).send(None)
         except StopIteration as end:
@@ -178,7 +178,7 @@ def children(process):
 
 
 def refuses(server):
-    """Whether it has ceased to listen, or not begun to."""
+    """Return whether a server does not listen: not yet, or no longer."""
     try:
         server.connect().close()
     except (ConnectionRefusedError, FileNotFoundError):
@@ -194,12 +194,12 @@ def everything(client):
 
 
 def request(command, raw=b"", version="1.5", **headers):
-    """A request as spamc makes it; a header of None is left out."""
+    """Return a request as spamc makes it; headers that are None are left out."""
     return with_headers(f"{command} SPAMC/{version}", {"Content_length": len(raw), **headers}, raw)
 
 
 def post(path, raw=b"", **headers):
-    """A request as a client of rspamd makes it."""
+    """Return a request as a client of rspamd makes it."""
     headers = {"Host": "localhost", "Content_Length": len(raw), **headers}
     return with_headers(f"POST {path} HTTP/1.1", headers, raw)
 

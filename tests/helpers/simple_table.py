@@ -1,4 +1,4 @@
-"""Count tables as dictionaries: slow, and plain enough to be believed."""
+"""Count tables as dictionaries: slow, but so simple that tests can trust them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class SimpleTable:
-    """A table of counts as plainly as can be, by words or by fingerprints, to compare the real one with."""
+    """A simple table of counts, by words or fingerprints, with which tests compare the real table."""
 
     __slots__ = ("grams", "labels", "messages", "numbers", "pairs", "tokens")
 
@@ -27,7 +27,7 @@ class SimpleTable:
         pairs: Iterable[tuple[Any, int]] = (),
         grams: Iterable[int] = (),
     ) -> None:
-        """Add one message, given as a classifier takes it: tokens, numeric features, pairs and grams."""
+        """Add one message of a label, given by its tokens, numeric features, pairs and grams."""
         place, many = self.labels.index(label), len(self.labels)
         self.messages[place] += 1
         for token, occurrences, _ in tokens:
@@ -50,12 +50,12 @@ class SimpleTable:
 
     @property
     def presences(self) -> list[int]:
-        """Per label, messages containing a token summed over all tokens: n_c of binary counts."""
+        """For each label, the sum over all tokens of the messages with the token: n_c of binary counts."""
         return self._totals(0)
 
     @property
     def occurrences(self) -> list[int]:
-        """Per label, the number of token positions: the textbooks' n_c."""
+        """For each label, the number of occurrences of all tokens: n_c in textbooks."""
         return self._totals(len(self.labels))
 
     @property
@@ -70,7 +70,7 @@ class SimpleTable:
         return [sum(row[start + k] for row in self.tokens.values()) for k in range(len(self.labels))]
 
     def histogram(self) -> dict[tuple[int, ...], int]:
-        """How many tokens share the same messages per label: Bernoulli's absent words, in brief."""
+        """Return {(messages of each label): number of tokens in so many}, to compute Bernoulli faster."""
         alike: dict[tuple[int, ...], int] = {}
         for row in self.tokens.values():
             key = tuple(row[: len(self.labels)])

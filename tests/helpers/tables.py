@@ -1,4 +1,4 @@
-"""Tables of counts, the models written from them, and what a model says, all of it, to be compared."""
+"""Make tables of counts, write models from them, and read all contents of a model, to compare models."""
 
 import os
 
@@ -39,7 +39,7 @@ def add_message(table, label, words, pairs=(), grams=(), sign=1, day=0):
 
 
 def saved(path, table, learned=None, **about):
-    """A table as a model file, in its place."""
+    """Write a table as a model file at `path`, and return the path."""
     path = str(path)
     os.replace(
         write_model(
@@ -51,7 +51,7 @@ def saved(path, table, learned=None, **about):
 
 
 def stored(folder, rows):
-    """A model of such fingerprints: {number: (in ham, in spam)}; each has a text."""
+    """Return a model made of `rows`: {fingerprint: (messages of ham, of spam)}; its text is the number."""
     table = CountTable(("ham", "spam"))
     for number, row in rows.items():
         table.add_word(number, b"%d" % number, list(row), 1)
@@ -59,7 +59,7 @@ def stored(folder, rows):
 
 
 def entries_of(pieces):
-    """Entries as {fingerprint: (text, counts, first day, last day)}."""
+    """Return entries as {fingerprint: (text, counts, first day, last day)}."""
     found = {}
     for entries in pieces:
         columns = [
@@ -82,12 +82,12 @@ def entries_of(pieces):
 
 
 def grams_of(stored):
-    """The grams that some message has, and in how many of each label, the journal's included."""
+    """Return {gram: messages of each label that have it}, for all grams; the journal is included."""
     return stored.counts.lookup_grams(range(1 << 18))
 
 
 def contents(path):
-    """All that a model and its journal say of their mail."""
+    """Return all counts of a model and its journal, to compare them."""
     model = StoredModel.open(str(path))
     return {
         "labels": model.labels,

@@ -1,4 +1,4 @@
-"""A program at a terminal, by tmux: keys go in, and what it shows can be waited for."""
+"""Run a program in a terminal of tmux: send keys, and wait for what the program shows."""
 
 import os
 import select
@@ -26,7 +26,7 @@ class Terminal:
         self.tmux("send-keys", "-l", "--", keys)
 
     def see(self, *texts):
-        """Wait until all these are on the screen."""
+        """Wait until all these texts are on the screen."""
         until(lambda: all(text in self.screen for text in texts), lambda: f"no {texts} in:\n{self.screen}")
 
     @property
@@ -34,7 +34,7 @@ class Terminal:
         return self.tmux("capture-pane", "-p")
 
     def end(self):
-        """Whatever it is doing; tmux ends with it. Dead is enough: init may take seconds to reap it."""
+        """Kill the program, with which tmux ends, too; do not wait for init, which may take seconds."""
         with suppress(ProcessLookupError):
             process = os.pidfd_open(self.pid)
             os.killpg(self.pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Words for what takes fingerprints: textbook messages, tables of them, and counts by their words."""
+"""Use words where the program uses fingerprints: for messages, tables and counts of textbook examples."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from spamnb.core.native import (
 
 
 def features(words=None, numbers=None, pairs=(), grams=()):
-    """A message, given as {word: times}, {number: value}, (word, word) and counters of grams."""
+    """Return the features of a message, given as {word: times}, {number: value}, (word, word) and grams."""
     words = words or {}
     tokens = [(key, times, 0) for key, times in zip(fingerprints_of(words), words.values(), strict=True)]
     neighbours = [(pair_fingerprint(*pair), 0) for pair in pairs]
@@ -21,7 +21,7 @@ def features(words=None, numbers=None, pairs=(), grams=()):
 
 
 def table_of(messages, labels=("ham", "spam"), day=0):
-    """A table of messages, given as (label, features)."""
+    """Return a table that has learned messages, given as (label, features)."""
     table = CountTable(labels)
     rows = MessageRows.of([message for _, message in messages])
     label_indices = np.array([labels.index(label) for label, _ in messages], np.int64)
@@ -30,28 +30,28 @@ def table_of(messages, labels=("ham", "spam"), day=0):
 
 
 def rows_of(counts, words):
-    """The counts of those words that a model or a table knows, by word; if some collide, of the first."""
+    """Return {word: counts} for the words in a model or table; of words with one fingerprint, the first."""
     rows = getattr(counts, "counts", counts).lookup(fingerprints_of(words))
     return {word: rows.pop(n) for word, n in zip(words, fingerprints_of(words), strict=True) if n in rows}
 
 
 def pair_rows_of(stored, pairs):
-    """The messages with those pairs that a model knows, by pair."""
+    """Return {pair: messages of each label} for those of these pairs that a model has."""
     numbers = {pair: pair_fingerprint(*pair) for pair in pairs}
     rows = stored.counts.lookup(list(numbers.values()))
     return {pair: rows[number][: len(stored.labels)] for pair, number in numbers.items() if number in rows}
 
 
 def grams_of(words, text):
-    """The words of a text and their n-grams."""
+    """Return the words of a text, and n-grams of words."""
     return word_tokens(text, words)
 
 
 def counted(features):
-    """The tokens of a message as they are spelled, and how often each occurs."""
+    """Return {text of a token: how often it occurs} for a message."""
     return {features.texts[number]: times for number, times, _ in features.tokens}
 
 
 def pairs_in(features):
-    """The pairs of a message as they are spelled."""
+    """Return the pairs of a message as pairs of words."""
     return {tuple(features.text_of(number).split()) for number, _ in features.pairs}

@@ -1,4 +1,4 @@
-"""Debian's Thunderbird on a screen that nobody sees, driven by its own protocol for tests, Marionette."""
+"""Run Debian's Thunderbird on a virtual screen, controlled by Marionette, its protocol for tests."""
 
 import json
 import os
@@ -56,7 +56,7 @@ ACCOUNT = {
 
 
 class Thunderbird:
-    """A Thunderbird with a profile of its own, for the user of a home."""
+    """A Thunderbird with a new profile, for the user of a home."""
 
     def __init__(self, home, imap=1, environment=None):
         self.home, self.folder = home, home / "thunderbird"
@@ -135,12 +135,12 @@ class Thunderbird:
         return result
 
     def run(self, script, *values):
-        """Run JavaScript with the rights of Thunderbird, in a function whose arguments are the values."""
+        """Run JavaScript with the rights of Thunderbird, as a function of `values`; return the result."""
         script = f"{TOOLS}\nreturn (async (...values) => {{{script}}})(...arguments);"
         return self.ask("WebDriver:ExecuteScript", script=script, args=list(values))["value"]
 
     def in_page(self, end, script):
-        """Return the value of JavaScript in the add-on's page whose address ends so; None without one."""
+        """Evaluate JavaScript in the add-on's page whose address ends with `end`; None if there is none."""
         source = f"sendAsyncMessage('done', (() => {{ const {{document}} = content; return {script} }})())"
         return self.run(IN_PAGE, end, f"data:,{quote(source)}")
 
@@ -151,19 +151,19 @@ class Thunderbird:
         self.run("imap.password = values[0]", "any")
 
     def get_mail(self):
-        """Ask the server for new mail, and what folders it has."""
+        """Get new mail and the list of folders from the server."""
         self.run(GET_MAIL)
 
     def messages(self, folder="INBOX"):
-        """The messages of a folder of the account: subject, whether marked as junk, and tags."""
+        """Return the messages of a folder: {subject: [whether marked as junk, tags]}."""
         return {subject: marks for subject, *marks in self.run(LIST, folder)}
 
     def select(self, subject, folder="INBOX"):
-        """Open a folder and select a message, as a click does."""
+        """Open a folder and select a message, as the user does with clicks."""
         until(lambda: self.run(SELECT, folder, subject))
 
     def command(self, name, folder=None):
-        """Run a command of the menus for the selected message, with a folder if it takes one."""
+        """Run a menu command for the selected message, with a folder if the command needs one."""
         self.run(COMMAND, name, folder)
 
     def mark_as_its_own_filter(self, subject):
@@ -171,16 +171,16 @@ class Thunderbird:
         self.run(MARK, subject)
 
     def open_popup(self):
-        """Click the button that the add-on has put above the message on display."""
+        """Click the button that the add-on shows above the open message."""
         self.run(OPEN)
 
     def problem(self):
-        """What the button of the add-on in the toolbar says, and where each message is."""
+        """Return, for a test that fails, the add-on's toolbar button and the messages in the folders."""
         said = "return main.document.querySelector('[extension=\"spamnb@spamnb.org\"]')?.outerHTML"
         return "\n".join(map(str, (self.run(said), self.messages(), self.messages("Junk"))))
 
     def picture(self):
-        """A picture of the window, as PNG."""
+        """Return a picture of the window, as PNG."""
         return b64decode(self.ask("WebDriver:TakeScreenshot", full=False)["value"])
 
 

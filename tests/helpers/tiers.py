@@ -1,4 +1,4 @@
-"""A plugin of pytest: which tests are `slow`. Others start nothing but Python and spamnb, and no server."""
+"""A plugin of pytest that marks tests as `slow`. Other tests start only Python and spamnb, and no server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a mail server asks whether a token of OAuth 2 is good (RFC 7662), on a port of this machine."""
+"""A web server that tells a mail server whether a token of OAuth 2 is valid (RFC 7662)."""
 
 import base64
 import http.server
@@ -13,7 +13,7 @@ MAY_ASK = "Basic " + base64.b64encode(f"{MAIL_SERVER}:{ITS_SECRET}".encode()).de
 
 
 class TokenChecks:
-    """Knows the good tokens of the one user."""
+    """The web server; `good` has the valid tokens of the only user."""
 
     def __init__(self):
         self.good = set()

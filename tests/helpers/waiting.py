@@ -1,4 +1,4 @@
-"""Waiting for something to be so, however busy the machine is: a limit that only a failure comes to."""
+"""Wait until a condition holds, however slow the machine is; the time limit is only for failures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def until(found: Callable[[], T], say: Callable[[], object] = str) -> T:
-    """Wait until something is found; what to say if it never is."""
+    """Wait until `found` returns a true value, and return that; after PATIENCE, fail with `say()`."""
     deadline = time.monotonic() + PATIENCE
     while not (what := found()):
         assert time.monotonic() < deadline, say()
@@ -23,7 +23,7 @@ def until(found: Callable[[], T], say: Callable[[], object] = str) -> T:
 
 
 def stand_still(process: int) -> None:
-    """Stop a process, and wait until it stands: a signal sent meanwhile could be dealt with before."""
+    """Pause a process, and wait until it is paused: a signal sent before that could be handled at once."""
     os.kill(process, signal.SIGSTOP)
 
     def stands() -> bool:
@@ -34,7 +34,7 @@ def stand_still(process: int) -> None:
 
 
 def pipe_to_reader(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open a named pipe to write into it, once somebody reads there."""
+    """Open a named pipe for writing, as soon as a process has opened it for reading."""
 
     def opened() -> int | None:
         try:

@@ -1,4 +1,4 @@
-"""A web server that runs while a test needs it."""
+"""Run a web server for a test."""
 
 import http.server
 import threading
@@ -8,7 +8,7 @@ from functools import partial
 
 @contextmanager
 def served(handler, **options):
-    """Serve by a class of http.server, and tell the address."""
+    """Run a web server with a handler class of http.server; yield its address."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, **options))
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
