@@ -1,4 +1,4 @@
-"""Batches of tokenized messages. Training adds them to counts, evaluation stores them."""
+"""Batches of tokenized messages. Training adds them to counts, evaluation keeps them in memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 AT_ONCE = 1 << 20  # bytes of mail that are tokenized at once
 
-# Returns the sorted hashes of messages learned under a label before, which need not be tokenized.
+# Returns the sorted hashes of messages learned under a label before: these need not be tokenized again.
 HashesOf = Callable[[str], Any]
 
 
@@ -70,8 +70,8 @@ def batch_of(
 ) -> Batch:
     """Read a chunk of mail and tokenize its messages, except those whose hashes are in `known`.
 
-    Without `hashes`, all hashes are 0; without `numbers`, numeric features are left out. Judging mail needs
-    no hashes, and most views use no numbers.
+    With `hashes` False, all hashes are 0 and `known` is ignored; with `numbers` False, numeric features are
+    left out. Both save time: to judge mail, no hashes are needed, and most views use no numbers.
     """
     names: list[tuple[str, int | None]] = []
     unreadable: list[Unreadable] = []
@@ -92,7 +92,7 @@ def batch_of(
 
 
 class ChunkReader:
-    """A callable that makes a batch from a chunk of mail; several threads may call it at once."""
+    """A callable that reads a chunk of mail and returns a batch; several threads may call it at once."""
 
     def __init__(self, settings: Settings, hashes_of: HashesOf | None = None) -> None:
         self.settings = settings

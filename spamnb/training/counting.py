@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from spamnb.store.merging import Run
     from spamnb.training.known_messages import Steps
 
-MAX_RUNS = 32  # of each table: more are merged into one
+MAX_RUNS = 32  # of each table; if there would be more, all are merged into one
 SORTING = 16  # bytes that writing a run takes for each entry, beside the table
 
 
@@ -61,7 +61,7 @@ class Counting:
         self._write_run(self.taken, -1)
 
     def _write_run(self, table: CountTable, sign: int) -> None:
-        """Move a table's tokens and pairs to an unnamed file; counts of messages and grams stay in memory."""
+        """Move a table's tokens and pairs to a run (a file); counts of messages and grams stay in memory."""
         if not len(table):
             return
         merged = self.runs[sign] if len(self.runs[sign]) == MAX_RUNS else []

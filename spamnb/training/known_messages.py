@@ -1,4 +1,4 @@
-"""Deciding what training does with each message: learn, move to another label, forget, nothing or refuse."""
+"""What training does with each message: learn it, move it to another label, forget it, or skip it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from spamnb.core.native import LearnedMessages
     from spamnb.training.batches import Batch
 
-MIN_MOVED = 10  # messages; with fewer of a label there are no cutoffs, and everything is unsure
+MIN_MOVED = 10  # messages; fewer may always move
 MAX_CONFLICTS = 10  # examples listed
 NEARLY_ALL = 0.9  # the rest are mistakes that were corrected meanwhile, or copies in several folders
 
@@ -29,9 +29,9 @@ def refuse_swapped_labels(
     """Raise UsageError if a training would move most messages of a label to another label.
 
     `moves[before][after]` is how many of the given messages were learned as `before` and now get the label
-    `after`; `learned` is how many messages of each label the model has. Corrections move few messages, or
+    `after`; `learned` is how many messages of each label the model had. Corrections move few messages, or
     come with many that keep their label. So a training is refused if it moves nearly all given messages of a
-    label, and over half of the model's messages of that label.
+    label, and over half of the messages that the model had learned under that label.
     """
     swaps = []
     for before, label in enumerate(labels):
@@ -48,9 +48,9 @@ def refuse_swapped_labels(
 
 
 class Steps(NamedTuple):
-    """The messages of a batch to learn under a label, and the messages to take away from other labels."""
+    """The messages of a batch to add to the counts of one label, and those to subtract from other labels."""
 
-    label_index: int  # NOT_LEARNED where nothing is learned
+    label_index: int  # of the label to learn; NOT_LEARNED if messages are forgotten
     learned: array[int]  # numbers of messages in the batch
     taken: array[int]
     taken_from: array[int]  # label indices
@@ -74,7 +74,7 @@ class Summary:
             counts[what] = counts.get(what, 0) + number
 
     def note(self, batch: Batch, conflicting: Sequence[int]) -> None:
-        """Add the skipped messages of a batch, and names of its messages that are given under two labels."""
+        """Add what was not read of a batch, and names of `conflicting` messages: given under two labels."""
         self.unreadable += failures(batch.unreadable)
         self.skipped += skipped_mail(batch.unreadable)
         left = MAX_CONFLICTS - len(self.conflicts)
@@ -95,7 +95,7 @@ class KnownMessages:
         self.moves = [[0] * len(labels) for _ in labels]  # [label before][label now]
 
     def steps(self, batch: Batch, forget: bool, summary: Summary) -> Steps:
-        """Decide what to do with each message of a batch; note this in `summary`. Copies are skipped."""
+        """Decide what to do with each message of a batch (skip copies), and add this to `summary`."""
         target = NOT_LEARNED if forget else self.labels.index(batch.label or "")
         hashes = memoryview(batch.rows.hashes).cast("Q")
         before = memoryview(self.learned.learn(hashes, target)).cast("b").tolist()

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 # The program of a process that folds a journal; its arguments end with the module path of this process.
 FOLD = "import sys; sys.path[:] = sys.argv[2:]; from spamnb.training.train import fold; fold(sys.argv[1])"
-# With that many messages of a label, scores of corrections are left out. With 500 or 1,000 learned, and the
-# mistakes among 2,000 more corrected, 93 % of the spam was caught then, and 83 % with their scores; with 100
-# learned, such scores are better than none (83 % instead of 73 %).
+# With that many messages of a label, scores of corrected messages are left out. With 500 or 1,000 learned,
+# and the mistakes among 2,000 more corrected, 93 % of the spam was caught without these scores, 83 % with
+# them; with 100 learned, 73 % without them, 83 % with them.
 ENOUGH_FAIR = 100
 TOO_LONG = 8 * journal.FOLD_LIMIT  # bytes: no process came to fold it, so this one does
 
@@ -67,8 +67,8 @@ def learn(path: str, raw: bytes, label: str | None, is_correction: bool = False)
 def judge(model: Model, features: "FeatureSet", label: str) -> "tuple[float, float, tuple[int, int] | None]":
     """Judge a message before it is learned, since cutoffs are computed from such scores.
 
-    Return the score; how far the label is ahead of the others except spam (in nats); and how many words and
-    how many pairs are new to the model, or None if not all words were looked up.
+    Return the score; the lead of `label` over other labels except spam, in nats; and how many words and how
+    many pairs are new to the model, or None if some of them were not looked up.
     """
     found, scorer = model.scorers.score(features), model.scorers.first
     score = verdict_of(found, model.cutoffs, model.calibration).score
@@ -85,7 +85,7 @@ def learned_label(path: str, raw: bytes) -> str | None:
 def fold_in_background(path: str, limit: int, most: int = TOO_LONG) -> None:
     """Merge a journal larger than `limit` bytes into its model, in a new process, so that mail need not wait.
 
-    If the journal is larger than `most` bytes, this process merges it.
+    If the journal is larger than `most` bytes, this process merges it and waits, since no other one did so.
     """
     lock = Lock(path, patience=0, kind=TRAINING)
     size = 0
@@ -104,7 +104,7 @@ def fold_in_background(path: str, limit: int, most: int = TOO_LONG) -> None:
 
 
 def start_folding(path: str, lock: int) -> None:
-    """Start a process that merges the journal into the model, through a shell that ends at once.
+    """Start a process that merges the journal into the model; a shell starts it, and ends at once.
 
     The process inherits the lock as its standard output: no second process can start before the first ends.
     """

@@ -38,10 +38,10 @@ class About:
 
 @dataclass(frozen=True)
 class Plan:
-    """The current model, from which a training starts, and the properties of the model to be written."""
+    """The current model, from which a training starts, and the labels and settings of the model to write."""
 
-    replaced: StoredModel | None  # the model whose file is replaced
-    stored: StoredModel | None  # the model to add counts to
+    replaced: StoredModel | None  # the model whose file is replaced, if any
+    stored: StoredModel | None  # the model to add counts to; None for a new model
     labels: list[str]
     about: About
 
@@ -79,7 +79,7 @@ def plan(
     fresh: bool,
     forget: bool,
 ) -> Plan:
-    """Open the current model, and check that the options fit; `given` are the labels of the mail."""
+    """Open the current model, check that the options fit, and plan the new one; `given`: labels of mail."""
     beneath = StoredModel.open(base) if base else None
     replaced = open_if_readable(path) if fresh else open_if_there(path)
     stored = None if fresh else replaced
@@ -103,7 +103,7 @@ def plan(
 def refuse_other_settings(
     stored: StoredModel, before: About, wanted: Mapping[str, Any], view: View | None
 ) -> None:
-    """Raise an error if settings (`wanted`) or a view are requested that the model does not have."""
+    """Raise an error if the settings `wanted`, or the view, differ from those of the existing model."""
     other = [name for name, value in wanted.items() if getattr(before.settings, name) != value]
     if view and view.as_map() != before.view.as_map():
         other.append("view")

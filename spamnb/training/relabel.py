@@ -12,7 +12,7 @@ from spamnb.training.writing import add_up, indices_of, kept_labels, put_in_plac
 
 
 def relabel(path: str, old: str, new: str | None = None) -> int:
-    """Rename a label or, if `new` is None, remove it with its mail; return how many messages the label had.
+    """Rename a label or, if `new` is None, remove it and its counts; return how many messages the label had.
 
     If the model already has a label with the new name, both become one label.
     """
@@ -33,7 +33,7 @@ def relabel(path: str, old: str, new: str | None = None) -> int:
 
 
 def check_relabel(path: str, old: str, new: str | None) -> StoredModel:
-    """Open a model; raise an error if its label `old` cannot be renamed or, if `new` is None, removed."""
+    """Open a model; raise an error if its label `old` cannot be renamed (removed, if `new` is None)."""
     stored = StoredModel.open(path)
     if old not in stored.labels:
         raise UsageError(f"{path}: has no label {old!r}; its labels are: {', '.join(stored.labels)}")

@@ -19,8 +19,8 @@ DAMAGED_SUFFIX = ".damaged"  # of a damaged journal that is kept
 def replace_model(path: str, new: str, before: StoredModel | None) -> None:
     """Put the model file `new` in place of the old one; `before` is the old model when `new` was begun.
 
-    Messages learned since then are first written to the journal again, as records for the new model.
-    So at every moment the journal has all changes that the model file lacks.
+    Messages learned since then are first written to the journal again, as records for the new model. So at
+    every moment, even after a crash, the journal has all changes that the model file in place lacks.
     """
     journal = path + ".journal"
     try:
@@ -59,7 +59,7 @@ def replace_model(path: str, new: str, before: StoredModel | None) -> None:
 
 
 def tombstone_record(old: StoredModel, new: StoredModel) -> list[dict[str, Any]]:
-    """List one record without a message if the new model lacks messages of the old journal, else none."""
+    """Return [an empty record] if `new` lacks messages of the old journal: without it, they seem lost."""
     if all(new.label_of(message_hash) == label for message_hash, label in old.journal.learned.items()):
         return []
     return [change(new, 0, None, None, 0, (b"", b"", b"", b"", b""), {})]
@@ -86,7 +86,7 @@ def shorten_journal(journal: str, model: StoredModel, changes: list[dict[str, An
 
 
 def learned_since(path: str, before: StoredModel | None) -> tuple[StoredModel | None, list[JournalRecord]]:
-    """Return the model as it is now, and the journal records added since `before`; if replaced, None, []."""
+    """Return the current model, and journal records added since `before`; (None, []) if it was replaced."""
     if before is None:
         return None, []
     try:

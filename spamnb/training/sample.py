@@ -34,7 +34,7 @@ class Piece(NamedTuple):
 
     @classmethod
     def of(cls, rows: MessageRows, messages: Iterable[int] | None = None) -> Piece:
-        """Select messages of a batch by their numbers; None selects all, without copying."""
+        """Select messages of a batch by their numbers; with None, take all of them without copying."""
         if messages is None:
             rows.drop_texts()
         else:
@@ -89,7 +89,7 @@ class Sample:
         self.by_label: dict[int, LabelSample] = {}  # by label index
 
     def add(self, rows: MessageRows, steps: Steps) -> None:
-        """Add the messages of a batch that are to be learned, as far as they fit into the sample."""
+        """Add the messages that are learned from a batch, if their hashes are low enough for the sample."""
         if steps.learned:
             self.by_label.setdefault(steps.label_index, LabelSample()).add(rows, steps.learned)
 
@@ -104,7 +104,7 @@ class Sample:
         return [(label, piece) for label, sample in self.by_label.items() for piece in sample.pieces]
 
     def vocabulary(self, labels: Sequence[str]) -> CountTable:
-        """Return a table of all tokens of the sampled messages, to be filled with counts of all mail."""
+        """Return a table of all tokens of the sampled messages; `add_up` fills in the counts of all mail."""
         table = CountTable(labels, has_texts=False)
         for label_index, piece in self.pieces():
             piece.rows.keeps_places = True
@@ -123,7 +123,7 @@ class SampleScorer:
         self.idle_scorers = [FeatureScorer(self.likelihood, table)]  # that no thread uses
 
     def __call__(self, learned: LearnedMessages, misfiled: Sequence[float]) -> None:
-        """Note the scores of the sample in `learned`, by counts corrected for the shares of misfiled mail."""
+        """Store the scores of the sample in `learned`, by counts corrected for shares of `misfiled` mail."""
         self.likelihood.correct(misfiled)
         found = in_threads(self._joints, self.pieces, self.jobs)
         for (label_index, piece), joints in zip(self.pieces, found, strict=True):
@@ -133,7 +133,7 @@ class SampleScorer:
                 learned.set(message_hash, label_index, score, lead)
 
     def _joints(self, label_index: int, piece: Piece) -> list[list[float]]:
-        """Return each message's log P(label, message) of all labels, without its counts in `label_index`."""
+        """Return log P(label, message) by message and label; the message's own counts are left out."""
         scorer = self.idle_scorers.pop() if len(self.idle_scorers) > 1 else self.idle_scorers[0].another()
         count, labels = len(piece.hashes), len(self.labels)
         joints = array("d", bytes(8 * count * labels))

@@ -109,7 +109,7 @@ def write(
 
 
 def fold(path: str, always: bool = False) -> None:
-    """Merge a journal that has records into its model file. The caller must hold the lock on training."""
+    """Merge a model's journal into its file, if it has records or `always`. The caller must hold the lock."""
     stored = StoredModel.open(path)
     if stored.journal.records or always:
         rewrite(stored, sum_of(stored))

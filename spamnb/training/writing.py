@@ -22,7 +22,7 @@ Names = Mapping[str, str | None]  # label → its new name, None to remove it
 
 
 def kept_labels(labels: Sequence[str], sources: Sequence[Source], renamed: Names | None = None) -> list[str]:
-    """Return spam, labels with mail, and ham unless a third label has mail; without mail, all labels."""
+    """Return the labels to keep: spam, those with mail, ham unless a third has mail; without mail, all."""
     messages = dict.fromkeys(labels, 0)
     for source in sources:
         if not isinstance(source.counts, Run):  # a run has no counts of messages
@@ -45,7 +45,7 @@ def add_up(
     renamed: Names | None = None,
     **options: Any,
 ) -> Merged:
-    """Add up the counts of all sources for the model at `path`, without labels that are not in `kept`."""
+    """Add up the counts of all sources for a new model at `path`; only labels in `kept` are in the result."""
     names: dict[str, str | None] = dict(zip(labels, labels, strict=True))
     names.update(renamed or {})
     relabel = {old: new if new in kept else None for old, new in names.items()}
@@ -65,7 +65,7 @@ def find_limits(
 ) -> dict[str, Any]:
     """Find cutoffs and calibration from the scores of learned mail; a `scorer` first scores the sample.
 
-    Scores and the shares of misfiled mail are computed in turns, since each depends on the other.
+    The shares of misfiled mail depend on scores, and scores on these shares: if they change, score again.
     """
     messages = learned.message_counts(len(labels))
     shares = misfiled_shares(labels, messages, learned.scored())
@@ -110,7 +110,7 @@ def sum_of(stored: StoredModel, **options: Any) -> Merged:
 
 
 def rewrite(stored: StoredModel, total: Merged) -> None:
-    """Write a model again, with new counts `total` of the same mail. The caller must hold the lock."""
+    """Write a model again, with new counts (`total`) of the same messages. The caller must hold the lock."""
     learned = load_learned(stored)
     learned.relabel(indices_of(stored.labels, total.labels))
     put_in_place(stored.path, total, learned, About.of(stored), stored)

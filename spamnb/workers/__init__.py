@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class LocalPool:
-    """Threads of this process that read mail; the calling thread adds the mail to counts."""
+    """Threads of this process that read mail; the thread that asks for batches adds them to counts."""
 
     def __init__(self, jobs: int | None = None) -> None:
         self.jobs = jobs or all_cores()

@@ -1,7 +1,7 @@
 """Reading mail with the workers of a Dask cluster that is already running.
 
-Workers split mailboxes and tokenize mail, as the threads of one machine do; this process adds up what they
-send. The model is the same, byte for byte, as with threads.
+Workers read mail and tokenize it, as threads do on one machine; this process adds up the counts. The model is
+the same, byte for byte, as with threads.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ def connected(address: str) -> Iterator[ClusterPool]:
             raise NoInput(f"{address}: the cluster has no workers; start some with `dask worker`") from error
         yield ClusterPool(client)
     finally:
-        with suppress(Exception):  # a scheduler that is gone cannot be left in order
+        with suppress(Exception):  # if the scheduler is gone, this fails, too
             client.close()
 
 
 class ClusterPool:
-    """Workers of a cluster that read mail; this process adds up the counts, and scores the sample."""
+    """Workers of a cluster that read mail; this process adds up the counts, and scores the sample of mail."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -77,7 +77,7 @@ class ClusterPool:
 
 
 class CheckedTask:
-    """A task that reads mail on a worker, which must have this version of spamnb and access to the mail."""
+    """A task that reads mail on a worker; the worker must have the same spamnb and access to the mail."""
 
     def __init__(self, read: ChunkReader) -> None:
         self.read = read

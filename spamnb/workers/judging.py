@@ -1,4 +1,4 @@
-"""Judging much mail in threads; this does not need numpy."""
+"""Judging much mail in threads, without numpy, which takes time to load."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from spamnb.model import Model
     from spamnb.reading.envelope import Envelope
 
-    # Path, number in an mbox (or None), verdict, and envelope if it is wanted, of each message.
+    # Of a message: path, number in an mbox (or None), verdict, envelope if wanted.
     Judged = tuple[str, int | None, Verdict, Envelope | None]
-    # What was judged; what could not be read; bytes read.
+    # Of a chunk of mail: what was judged; what could not be read; bytes read.
     Judgement = tuple[list[Judged], list[Unreadable], int]
 
 
 def judge_mail(
     model: Model, paths: Sequence[str], jobs: int | None, envelopes: bool = False
 ) -> Iterator[Judgement]:
-    """Judge all mail at some paths; yield the results in order, with envelopes of messages if wanted."""
+    """Judge all mail at some paths; yield the results in order, with the messages' envelopes if wanted."""
     in_memory = load_into_memory(model)
 
     def judge(chunk: Chunk) -> Judgement:
