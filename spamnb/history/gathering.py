@@ -78,9 +78,10 @@ def gather_file(database: Connection, folder: str, name: str, models: Models, de
 
 
 def store_corrections(database: Connection, fields: dict[str, Any]) -> None:
-    """Store a correction of each verdict whose message was later learned under another label (by `fields`).
+    """Store a correction of each verdict whose message was later learned under another label.
 
-    Change only verdicts of the same model, and those of `classify`, which may have used a fallback model.
+    `fields` is the log record of what was learned. Only verdicts of the same model are corrected, and those
+    of `classify`, which may have used a fallback model.
     """
     path, label = shown_path(fields), fields["label"]
     learned = bytes(fields["learned"])
@@ -100,7 +101,7 @@ def store_corrections(database: Connection, fields: dict[str, Any]) -> None:
 
 
 def is_repeated(database: Connection, row: dict[str, Any]) -> bool:
-    """Return whether `spamnb imap` logged this verdict twice, as it may do if it was killed in between."""
+    """Return whether a verdict is a repeated one: after a kill, `spamnb imap` logs some verdicts again."""
     if not row["source"].startswith("imap "):
         return False
     found = database.execute(
@@ -111,7 +112,7 @@ def is_repeated(database: Connection, row: dict[str, Any]) -> bool:
 
 
 def copied(database: Connection, folder: str, name: str) -> int:
-    """Return how many bytes of the log file `name` are copied; 0 if a shorter file has replaced it."""
+    """Return how many bytes of the log file `name` were copied before; 0 if a shorter file replaced it."""
     found = database.execute("SELECT done FROM files WHERE name = ?", (name,)).fetchone()
     return found[0] if found and found[0] <= log.size_and_time(folder, name)[0] else 0
 
@@ -161,7 +162,7 @@ def date_of(message: Message, judged: float) -> float:
 
 
 def reasons_of(message: Message, fields: dict[str, Any], path: str, models: Models) -> str:
-    """Give reasons for a verdict in a few words, by the model as it is now; "" if it is gone or damaged."""
+    """Give reasons for a verdict in a few words, by the present model; "" if the model is gone or damaged."""
     with suppress(SpamnbError, OSError, ValueError):  # ValueError: the path has a NUL
         if path not in models:
             models[path] = None

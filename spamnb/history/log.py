@@ -99,7 +99,7 @@ def append_lessons(model: str, lessons: "Iterable[tuple[str | None, str | None, 
 
 
 def append_record(folder: str, record: bytes, size: int) -> bool:
-    """Append a record to today's latest file, or to a new file if that is full; return whether it is new."""
+    """Append a record to today's latest file or, if this is full, to a new one; return whether it is new."""
     try:
         names = file_names(folder)
     except FileNotFoundError:
@@ -159,7 +159,7 @@ def prune_files(folder: str, days: int, size: int) -> None:
 
 
 def confirmed_now(folder: str) -> float:
-    """Return the time from which ages are counted: the end of the third last day with judged mail, or 0.
+    """Return the time from which ages are counted: the end of the third last day with judged mail (or 0).
 
     If ages were counted from now, a clock that is wrong for a day or two would delete everything.
     """
@@ -237,8 +237,8 @@ def read_piece(folder: str, name: str, start: int, size: int, to_keep: bool = Fa
 def unpacked_records(data: bytes) -> "tuple[list[tuple[int, int, Fields]], int]":
     """Return (start, end, fields) of each undamaged record in a piece of a file, and where to read on.
 
-    That is at an incomplete record. If there is none, it is behind the last undamaged record, but at most
-    MAX_RECORD bytes before the end.
+    Reading goes on at an incomplete record. Without one, it goes on behind the last undamaged record, but
+    at most MAX_RECORD bytes before the end.
     """
     found: list[tuple[int, int, Fields]] = []
     at = done = 0

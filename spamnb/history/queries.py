@@ -1,7 +1,4 @@
-"""The history of verdicts: listing, searching and correcting them.
-
-Each change is on disk when the method returns.
-"""
+"""The history of verdicts: listing, searching, correcting. Each change is on disk when its method returns."""
 
 from __future__ import annotations
 
@@ -192,12 +189,12 @@ class History:
             database.executemany("INSERT OR IGNORE INTO labels_before VALUES (?, ?)", labels.items())
 
     def label_before(self, id: int) -> str | None:  # noqa: A002
-        """Return the label under which a message was learned before its correction; None if under none."""
+        """Return the label a message was learned under before its correction; None if it was not learned."""
         found = self.database.execute("SELECT label FROM labels_before WHERE id = ?", (id,)).fetchone()
         return found[0] if found else None
 
     def weeks(self, model: str) -> list[Week]:
-        """Count the verdicts and corrections of a model per week, in order."""
+        """Count the verdicts and corrections of a model in each week; the earliest week comes first."""
         found: dict[int, Week] = {}
         for number, verdict, correction, count in self.database.execute(
             f"SELECT CAST((time - {MONDAY}) / {WEEK} AS INTEGER), verdict, correction, count(*)"

@@ -177,7 +177,7 @@ class ImapConnection:
             return sorted(map(in_range, set(self.client.search(criteria or "ALL"))))
 
     def from_uid(self, first: int, *criteria: str) -> list[int]:
-        """Return UIDs from `first` on, of messages that match `criteria` and are not flagged as deleted."""
+        """Search messages with UIDs from `first` on that are not flagged as deleted; return their UIDs."""
         found = self.search("UNDELETED", "UID", f"{first}:*", *criteria)
         return [uid for uid in found if uid >= first]  # if none is that high, the server returns the highest
 
@@ -189,7 +189,7 @@ class ImapConnection:
             return {uid: found[uid] for uid in uids if uid in found}
 
     def move(self, uids: Sequence[int], folder: str) -> dict[int, int]:
-        """Move messages (copy, if the server cannot move); return {old UID: new UID}, {} if not reported."""
+        """Move messages, or copy them if the server cannot move; return the {old UID: new UID} it reports."""
         verb = "move" if self.has("MOVE") else "copy"
         with self._explained(f"{verb} to {folder}"):
             self._copied_uids()

@@ -37,7 +37,7 @@ class Corrections:
         self.rescue = Rescue(mailbox)
 
     def look_for_moved(self, name: str) -> None:
-        """Learn messages that the owner moved to a folder, if mail in it has one label, such as spam in Junk.
+        """Learn messages that the owner moved to a folder, if all mail there has one label (in Junk: spam).
 
         Also judge mail that the provider put into Junk, and record new UIDs of mail that spamnb moved here.
         """

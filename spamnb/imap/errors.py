@@ -29,7 +29,7 @@ BYTES = re.compile(r"""\bb(["'])(.*?)\1""")  # bytes, as Python prints them
 
 
 class ImapError(SpamnbError):
-    """The server rejected a command, or gave a malformed answer. After `Broken`, the connection is lost."""
+    """The server rejected a command, or gave a malformed answer. After a `Broken`, the connection is lost."""
 
 
 class Broken(ImapError):

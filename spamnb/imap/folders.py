@@ -58,7 +58,8 @@ class Roles:
 
 
 def roles_in(account: Account, listed: Found, warn: Callable[[str, DataError], None] | None = None) -> Roles:
-    """Find the folder for each purpose. If one is missing, call `warn` if given (not for Junk), or raise."""
+    """Find the folder for each purpose. If a folder named in imap.toml is missing, call `warn`; if `warn` is
+    None or the folder is Junk, raise DataError."""
     names = [name for name, _ in listed]
 
     def found(name: str) -> str:

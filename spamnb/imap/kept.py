@@ -26,7 +26,7 @@ def kept(connection: ImapConnection, roles: Roles, name: str) -> list[int]:
     """Return the UIDs of the messages in the open folder that the owner keeps.
 
     In an inbox, these are messages read or answered, without a junk keyword, older than DAYS days; in a
-    folder of all mail (the inbox, too), all messages older than DAYS days; elsewhere, all but drafts.
+    folder of all mail (with the inbox), all messages older than DAYS days; elsewhere, all but drafts.
     """
     day, wanted = days_ago(DAYS), ["UNDRAFT"]
     if is_settled_late(roles, name):

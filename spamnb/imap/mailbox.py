@@ -123,7 +123,7 @@ class VisitedMailbox:
         return {uid: key_of(head or f"{place}{uid}".encode()) for uid, head in heads(self.connection, uids)}
 
     def learn(self, label: str, folder: Folder, uids: Iterable[int], why: str) -> list[Record]:
-        """Learn messages of the open folder under `label`, report each with `why`; return their records."""
+        """Learn messages of the open folder under `label`; report each, and `why`; return their records."""
         keys = self.keys(folder, sorted(uids))
         notes = []
         for message in messages(self.connection, [*keys]):

@@ -106,7 +106,7 @@ class Moves:
         return [known for known in begun if known.target and not known.target_uid]
 
     def _settle(self, folder: Folder) -> None:
-        """Record where moved messages are now. If they were copied, remove originals of identical copies."""
+        """Record where moved messages are now. If they were copied, remove originals that equal a copy."""
         seen = [known for known in self.state.begun(folder.name, folder.validity) if known.target_uid > 0]
         left = set(flags(self.connection, [known.uid for known in seen]))  # the server copied them
         gone = [known for known in seen if known.uid not in left]

@@ -112,7 +112,7 @@ def unit() -> str:
 
 
 def agent() -> bytes:
-    """Return the property list of the launchd agent."""
+    """Return the property list of the launchd agent that runs `spamnb imap watch`."""
     import plistlib
 
     return plistlib.dumps(

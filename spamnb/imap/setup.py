@@ -41,7 +41,7 @@ class Learned(NamedTuple):
 
 
 def proposed_folders(account: Account, connection: ImapConnection) -> dict[str, Any]:
-    """Propose folders: `junk`, and `ham` (all mail, or else archive and inbox; also sent mail if few)."""
+    """Propose `junk`, and as `ham` all mail, or else archive and inbox (if small, also sent mail)."""
     listed = connection.folders()
     roles = roles_in(account, listed, lambda *_: None)
     choices = [roles.all] if roles.all else [marked("archive", listed), *roles.inbox]

@@ -186,7 +186,7 @@ class State:
         return next(iter(found), None)
 
     def begun(self, folder: str, validity: int) -> list[Record]:
-        """Return the records of messages in a folder that must still be moved or flagged."""
+        """Return the records of those messages in a folder that must still be moved or flagged."""
         pending = "folder = ? AND validity = ? AND (target != '' OR flag LIKE '+%')"
         return self._messages(pending, folder, validity)
 

@@ -80,7 +80,7 @@ class MailboxTraining:
             raise DataError(f'{why}; in imap.toml, name a folder of mail you keep, e.g. ham = ["INBOX"]')
 
     def _new(self, name: str) -> tuple[Folder, list[int]]:
-        """Return a folder and the UIDs of new messages to learn, except those that spamnb moved there."""
+        """Return a folder and the UIDs of new messages to learn from it, except what spamnb moved there."""
         folder, before, uids = look_into(self.connection, self.state, name, "trained")
         if name in self.roles.ham:
             stays = set(kept(self.connection, self.roles, name))

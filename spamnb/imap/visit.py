@@ -101,7 +101,7 @@ class Visit:
                     self.mailbox.report(replace(event, target=known.target, since=known.since))
 
     def _carry_out_marks(self) -> None:
-        """Report marks of the review page. Also move that mail, if `action` and the server allow it."""
+        """Report mail that the owner marked on the review page; move it if `action` and server allow that."""
         moves_mail = self.account.action == MOVE and self.connection.has("UIDPLUS")
         marked = take_marks(self.mailbox, moves_mail)
         for name in dict.fromkeys(known.folder for known in marked if known.target):

@@ -30,7 +30,7 @@ FIRST_BYTES = 1000  # bytes that tell what a file is
 
 
 class RawMessage:
-    """A message as it was found; `index` is its number in its mbox, or None if the file has only one."""
+    """A message as it was found; `index` is its number in the file, or None if the file has only one."""
 
     __slots__ = ("data", "index", "path")
 

@@ -25,7 +25,7 @@ _NO_MAIL_NAMES = frozenset(("maildirfolder", "subscriptions", "dovecot.sieve", "
 
 
 class FolderWalk:
-    """A search for all files below some paths, in sorted order; it visits no folder twice, even by links.
+    """A search for all files below some paths, in sorted order; it visits no folder twice, in spite of links.
 
     Paths in `without` are skipped, with everything below them. A folder or mailbox whose name means a role
     in `leave_out`, such as trash, is not read but reported, unless it is in `named_paths`.
@@ -62,7 +62,7 @@ class FolderWalk:
                 yield entry.path, entry.st_size
 
     def files_below(self, folder: str) -> Iterator[tuple[str, int] | Unreadable]:
-        """Yield (path, size) of each file below a folder, at any depth; no recursion, which has a limit."""
+        """Yield (path, size) of each file below a folder, at any depth, by a loop: recursion has a limit."""
         waiting = self.entries(folder)[::-1]
         while waiting:
             item = waiting.pop()
@@ -80,7 +80,7 @@ class FolderWalk:
                 yield Unreadable(item.path, reason_of(error))
 
     def entries(self, folder: str) -> list[Entry | Unreadable]:
-        """Return a folder's entries that may be mail, and reports in place of those left out by name."""
+        """Return a folder's entries that may be mail, and a report for each one left out by its name."""
         found = self.mail_entries(folder)
         if not self.leave_out:
             return found

@@ -47,13 +47,13 @@ def is_deleted(path: str) -> bool:
 
 
 def messages(listed: Iterable[Any]) -> list[Any]:
-    """Sort messages by name; if one is listed twice, as it moved from `new` to `cur`, keep that in `cur`."""
+    """Sort messages by name; if one is listed twice, as it moved from `new` to `cur`, keep the latter."""
     found = {_unique_part(entry.name): entry for entry in listed}
     return [found[unique] for unique in sorted(found)]
 
 
 def current_paths(paths: Iterable[str]) -> Iterator[str]:
-    """Yield the present paths of files: messages of a Maildir may have moved since `paths` were listed."""
+    """Yield the current paths of files: messages of a Maildir may have moved since `paths` were listed."""
     listings: dict[str, dict[str, str]] = {}  # listed once, also when 100,000 messages were marked as read
     for path in paths:
         if "cur/" not in path and "new/" not in path:  # most files of folders

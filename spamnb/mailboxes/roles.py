@@ -82,7 +82,7 @@ def roles_to_leave_out(label: str) -> frozenset[str]:
 
 
 def speaks_against(label: str, path: str) -> bool:
-    """Return whether the name in `path` contradicts `label`: it means spam and the label is ham, or reverse.
+    """Return whether the name in `path` contradicts `label`: it means spam for the label ham, or the reverse.
 
     >>> speaks_against("ham", "mail/spam.mbox"), speaks_against("spam", "Trash")
     (True, False)

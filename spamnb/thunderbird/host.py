@@ -1,8 +1,8 @@
 """The program that the Thunderbird add-on talks to: it judges, explains and learns messages of the add-on.
 
 Thunderbird starts it, writes requests to its standard input and reads answers from its standard output. Each
-has 4 bytes with the length, in the byte order of this machine, then JSON. Answers have the order of requests,
-and the `id` of their request. A message is a string in which each character is a byte.
+is 4 bytes with its length, in the byte order of this machine, then JSON. Answers come in the order of the
+requests; each has the `id` of its request. A message is a string in which each character is a byte.
 
     {"id": 1, "do": "status"}                                  messages by label; can it judge already?
     {"id": 2, "do": "judge", "message": "From: …"}             verdict, score

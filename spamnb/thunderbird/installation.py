@@ -55,7 +55,7 @@ def manifest_folder() -> str:
 
 
 def starting_script() -> str:
-    """Return a shell script that starts `spamnb thunderbird`, and ignores what arguments Thunderbird adds."""
+    """Return a shell script that starts `spamnb thunderbird` without the arguments that Thunderbird adds."""
     settings = [quoted(f"{name}={value}") for name, value in variables().items()]
     return f"#!/bin/sh\nexec {' '.join(['env', *settings, quoted(program())])} thunderbird\n"
 
