@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Classifier(Likelihood):
-    """Scores messages by counts of tokens and by totals; without `counts`, `totals` must be a CountTable."""
+    """Scores messages by token counts and totals; if no `counts` are given, `totals` must be a CountTable."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class Classifier(Likelihood):
 
 
 def with_evidence(scorer: FeatureScorer, features: "FeatureSet") -> Score:
-    """Return the score of a message with its evidence; only evidence becomes Python objects."""
+    """Return the score of a message with the evidence for it; other tokens do not become Python objects."""
     likelihood: Likelihood = scorer.likelihood
     joint, parts, strong, among_others, gain = scorer.evidence(features)
     evidence = [Evidence(*item) for item in strong]
@@ -48,10 +48,10 @@ def with_evidence(scorer: FeatureScorer, features: "FeatureSet") -> Score:
 
 
 class Scorers:
-    """Scores messages on several threads, each with a scorer of its own; all scorers use the same counts."""
+    """Scores messages on several threads. Each thread has its own scorer; all scorers use the same counts."""
 
     def __init__(self, classifier: Classifier, settings: "Any", are_for_many: bool = False) -> None:
-        """Prepare to score mail tokenized with `settings`; `are_for_many`: weigh all grams beforehand."""
+        """Prepare to score mail tokenized with `settings`; `are_for_many` messages: weigh all grams first."""
         self.labels = classifier.labels
         weights = None
         if are_for_many and classifier.grams and classifier.is_mean_of_two:
@@ -81,7 +81,7 @@ class Scorers:
         return [Score(self.labels, joint, [], parts) for joint, parts in found]
 
     def _take(self) -> FeatureScorer:
-        """Return a scorer that no other thread uses; unless scoring fails, put it back into `idle` later."""
+        """Return a scorer that no thread uses; the caller puts it back into `idle`, unless scoring fails."""
         try:
             return self.idle.pop()
         except IndexError:

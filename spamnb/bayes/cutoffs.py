@@ -65,7 +65,7 @@ def not_spam(labels: Sequence[str]) -> str:
 
 
 def spam_scores(labels: Sequence[str], joints: Iterable[Sequence[float]]) -> list[float]:
-    """Return how far spam is ahead of the best other label, by message; `joints`: log P(label, message)."""
+    """Return for each message how far spam leads the best other label; `joints`: log P(label, message)."""
     spam = labels.index(SPAM)
     if len(labels) == 2:
         return [row[spam] - row[1 - spam] for row in joints]
@@ -75,7 +75,7 @@ def spam_scores(labels: Sequence[str], joints: Iterable[Sequence[float]]) -> lis
 def leads_among_others(
     labels: Sequence[str], label_indices: Iterable[int], joints: Iterable[Sequence[float]]
 ) -> list[float]:
-    """Return for each message how far its own label is ahead of the best other label except spam.
+    """Return for each message how far its own label leads the best other label except spam.
 
     NaN for a message that is spam, and for every message if only one label exists besides spam.
     """
@@ -89,9 +89,9 @@ def leads_among_others(
 
 
 def margin(leads: Iterable[float], count: int, scale: float = SCALE) -> float:
-    """Choose how far a label (not spam) must be ahead of the others, so that few messages are misfiled.
+    """Choose by how much a label must lead the others except spam, so that few messages get a wrong label.
 
-    `leads`: how far each message's own label is ahead, or NaN; `count`: how many messages are not spam.
+    `leads`: the results of `leads_among_others`; `count`: how many messages are not spam.
     """
     known = in_order(lead for lead in leads if lead == lead)
     if len(known) < MIN_SCORED:
@@ -101,7 +101,7 @@ def margin(leads: Iterable[float], count: int, scale: float = SCALE) -> float:
 
 
 def in_order(scores: Iterable[float]) -> Scores:
-    """Return scores sorted, so that what is computed from them does not depend on the order of messages."""
+    """Return scores sorted, so that no result depends on the order of the messages."""
     return array("d", sorted(scores))
 
 
@@ -111,7 +111,7 @@ def negative(scores: Scores) -> Scores:
 
 
 def ham_and_spam(labels: Sequence[str], scored: Iterable[Scored]) -> tuple[Scores, Scores]:
-    """Return the sorted scores of ham and those of spam, from (label index, score, lead) of messages."""
+    """Return the sorted scores of all mail but spam, and of spam; `scored`: (label index, score, lead)."""
     if not has_spam(labels):
         return array("d"), array("d")
     both: tuple[list[float], list[float]] = [], []
@@ -129,13 +129,13 @@ def cutoffs(
     unscored: tuple[int, int] = (0, 0),
     scale: float = SCALE,
 ) -> Cutoffs:
-    """Choose the lowest spam cutoff and the highest ham cutoff that lose at most these shares of the mail.
+    """Choose the lowest spam cutoff and highest ham cutoff that lose at most these shares of ham and spam.
 
     `unscored`: the numbers of learned ham and learned spam whose scores are unknown; `scale`: the result of
     `score_scale`.
 
     A message without evidence scores 0 and is always unsure; so is a message with little evidence. A message
-    with a score below nearly all spam, but far above ham, is like neither of them and also unsure.
+    with a score below nearly all spam, but far above ham, is like neither, and also unsure.
     """
     ham, spam = in_order(ham), in_order(spam)
     if min(len(ham), len(spam)) < MIN_SCORED:
@@ -163,7 +163,7 @@ def measured(
 
 
 def score_scale(view: View) -> float:
-    """Return the unit for random deviations of scores: the weight of a token of only one learned message.
+    """Return the unit for random deviations of scores: the weight of a token in only one learned message.
 
     With grams, the unit is larger, because the random deviations of words and of grams add up.
     """
@@ -178,9 +178,9 @@ def _spam_cutoff(ham: Scores, spam: Scores, ham_loss: float, more: int, scale: f
 
 
 def spam_caught(ham: Scores, spam: Scores, ham_loss: float, growth: float = 1, scale: float = SCALE) -> float:
-    """Estimate from sorted scores the share of spam caught if the share `ham_loss` of ham may be lost.
+    """Estimate the share of spam caught if the share `ham_loss` of ham may be lost; scores must be sorted.
 
-    `growth`: how many times more mail is assumed; a word that only spam has then weighs log(growth) more.
+    `growth`: assume so many times the mail; a word that only spam has then weighs log(growth) more.
     """
     ham, spam = rightly_filed(ham, spam)
     more = log(growth)
@@ -194,7 +194,7 @@ def misfiled_shares(
 ) -> tuple[float, float]:
     """Estimate the share of other mail that is filed as spam, and the share of spam filed as other mail.
 
-    `messages`: how many messages each label has; `scored` may have only some of these.
+    `messages`: how many messages each label has; `scored` may have only some of the messages.
     """
     both = ham_and_spam(labels, scored)
     if not min(map(len, both)):
@@ -235,11 +235,11 @@ def limits_of_rightly_filed(ham: Scores, spam: Scores) -> tuple[float, float]:
 def _highest_of_label(scores: Scores, others: Scores, deviations: float) -> float:
     """Return the score above which a label's messages are probably misfiled; infinity if none are.
 
-    Misfiled messages are assumed to score like `others`, the other label's mail. Rightly filed messages
-    score lower, even hard ones: if no message scores in the higher half of `others`, none is misfiled.
-    Otherwise the messages above the lowest quarter of `others` are taken for three quarters of the misfiled
-    ones, plus some standard `deviations`. The returned score makes the fewest mistakes, which are misfiled
-    messages at or below it, and rightly filed ones above it.
+    Misfiled messages are assumed to score like `others`, the other label's mail, and rightly filed messages
+    lower. If no message scores in the higher half of `others`, none is misfiled. Otherwise the number of
+    messages above the lowest quarter of `others`, plus `deviations` standard deviations, is taken as three
+    quarters of the misfiled messages. The returned score makes the fewest mistakes, which are misfiled
+    messages at or below this score, and rightly filed ones above it.
     """
     if not scores[-1] > quantile(others, 0.5):
         return inf
@@ -251,10 +251,10 @@ def _highest_of_label(scores: Scores, others: Scores, deviations: float) -> floa
 
 
 def highest_score(scores: Scores, others: Scores, loss: float, scale: float = SCALE, more: int = 0) -> float:
-    """Return the score that at most the share `loss` of a label's mail exceeds, the higher of two estimates.
+    """Return the score that at most the share `loss` of a label's mail exceeds: the higher of two estimates.
 
-    One is for mail like the learned mail, the other for mail of a new kind. `others`: scores of the other
-    label, which show how high scores can be; `more`: learned messages besides these, with similar scores.
+    One is for mail like the learned mail, the other for mail unlike it. `others`: the other label's scores,
+    which show how high scores can be; `more`: how many messages the label has besides those of `scores`.
     """
     loss = max(loss, MIN_LOSS)
     unmet = max(quantile(scores, 1 - TAIL_SHARE), 0.0) + _above_unmet(len(scores) + more, loss, scale)
@@ -264,8 +264,8 @@ def highest_score(scores: Scores, others: Scores, loss: float, scale: float = SC
 def highest_of_learned_kinds(scores: Scores, end: float, loss: float) -> float:
     """Return the score that the share `loss` of mail exceeds, given sorted scores of similar mail.
 
-    The highest twentieth of the scores is taken to fall off like (1 - x)^power on [0, 1], down to nothing at
-    `end`, or at the highest score if that is higher; the power follows from the mean of that twentieth.
+    Within the highest twentieth of the scores, the share of mail above a score is assumed to fall like
+    (1 - x)^power, to 0 at `end` or, if higher, the highest score. The mean of this twentieth gives the power.
     """
     count = len(scores)
     size = min(max(FEWEST_IN_TAIL, int(TAIL_SHARE * count)), count - 1)
@@ -279,9 +279,9 @@ def highest_of_learned_kinds(scores: Scores, end: float, loss: float) -> float:
 
 
 def _above_unmet(count: int, loss: float, scale: float) -> float:
-    """Return how far a cutoff must be above the mean score of new kinds of mail to lose the share `loss`.
+    """Return how far a cutoff must be above the mean score of mail unlike the learned to lose only `loss`.
 
-    After `count` messages, the next one is of a new kind with probability 1 / (count + 1) (Laplace).
+    After `count` messages, the next one is unlike them with probability 1 / (count + 1) (Laplace).
     """
     of_all = loss * (count + 1)
     return UNMET_DEVIATION * scale * float(inverse_normal(1 - of_all, 0, 1)) if of_all < 1 else -inf

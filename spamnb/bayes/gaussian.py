@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def numeric_evidence(
     sums_by_name: Mapping[str, Sequence[Sums]], numbers: Mapping[str, float]
 ) -> list[Evidence]:
-    """Return the evidence of all numeric features that every label has, weighed by normal distributions."""
+    """Return the evidence of those `numbers` for which every label has values; weights are log densities."""
     found = []
     for name, value in sorted(numbers.items()):
         sums = sums_by_name.get(name)
@@ -34,7 +34,7 @@ def log_densities(value: float, by_label: Sequence[Sums]) -> list[float] | None:
 
 
 def means_and_variances(by_label: Sequence[Sums]) -> list[tuple[float, float]]:
-    """Return each label's (mean, variance) from n, Σx, Σx²; [] if a label has no values, or all are equal."""
+    """Return each label's (mean, variance) from n, Σx, Σx²; [] if a label lacks values, or all are equal."""
     if not by_label or not all(n for n, _, _ in by_label):
         return []
     # The least variance: equal values would have an infinite density. If it is 0, the feature says nothing.

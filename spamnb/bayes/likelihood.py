@@ -1,4 +1,4 @@
-"""P(token | label): all formulas of tokens, from the totals of a table and the counts of a token.
+"""The formulas for P(token | label), from the totals of a table and the counts of a token.
 
 A view turns counts into P(token | label) when they are read, so that every event model and every
 smoothing serves the same table without retraining. All of them have one form,
@@ -8,7 +8,7 @@ smoothing serves the same table without retraining. All of them have one form,
 where x is how often the token occurs (multinomial), 1 (binary, Bernoulli), or its tf·idf. Unknown tokens and
 missing numbers are left out of the sum, which is what marginalising over them gives. The default view takes
 the mean of the weights instead of their sum, and no prior. It compares spam with all other labels together,
-whatever their number, and then these with each other.
+whatever their number, and then these labels with each other.
 
 Weights themselves are computed by the core (`Weigher`, `Scorer`).
 """
@@ -38,7 +38,7 @@ LOG_TINY = log(1e-300)  # log 0 where a mean is taken: with -inf one word would 
 class Likelihood:
     """Computes P(token | label) from the totals of a table, in the way that a view describes.
 
-    All scoring uses this class, of one message or many, also if the message's own counts are left out.
+    All scoring uses this class: of one message or many, with or without the messages' own counts.
     """
 
     def __init__(
@@ -55,9 +55,9 @@ class Likelihood:
         is_mean = view.has_cutoffs and not view.numbers
         self.is_mean_of_two = is_mean and self.label_count == 2
         has_rest = is_mean and self.label_count > 2 and SPAM in totals.labels
-        # The index of spam, where it is held against all others, taken together.
+        # The index of spam, if it is compared with all other labels as one.
         self.spam_apart = totals.labels.index(SPAM) if has_rest else NO_LABEL
-        # The index of spam, where little evidence is not enough for it: words and pairs are counted.
+        # The index of spam, if its lead is reduced where there is little evidence (words and pairs).
         is_judged = is_mean and view.pairs and self.label_count > 1 and SPAM in totals.labels
         self.spam = totals.labels.index(SPAM) if is_judged else NO_LABEL
         self.epsilon = 0.0 if self.is_global else float(view.smoothing)
@@ -76,7 +76,7 @@ class Likelihood:
             self.grams.keep_logarithms()
 
     def correct(self, misfiled: "Sequence[float]") -> None:
-        """Correct counts for misfiled mail: shares of other mail filed as spam, and of spam filed as ham."""
+        """Correct counts for misfiled mail; `misfiled`: the shares that `cutoffs.misfiled_shares` returns."""
         self.is_corrected = any(misfiled) and (self.is_mean_of_two or self.spam_apart != NO_LABEL)
         by_label = [float(misfiled[label != SPAM]) for label in self.labels]
         self.weigher.correct(self.is_corrected, [*by_label, float(misfiled[1])])
@@ -112,7 +112,7 @@ class Likelihood:
     def weights(self, row: "Row") -> list[float]:
         """Return log P(token | label) for each label; for Bernoulli, log-odds that a message has the token.
 
-        In nats, from the token's counts, which are not corrected for misfiled mail as in `Scorer.weights_of`.
+        In nats. Unlike in `Scorer.weights_of`, the counts (`row`) are not corrected for misfiled mail.
         """
         return self.weigher.weights(row)
 
@@ -120,7 +120,7 @@ class Likelihood:
     def bias(self) -> float:
         """The log-odds of spam before any token is seen; without a label spam, those of the second label.
 
-        With a textbook's view of two labels, a message has log-odds of bias + Σ times · weight(token's row).
+        In a view that sums weights, the log-odds of a message are bias + Σ times · weight(token's row).
         """
         return self.log_odds(Scorer(self).joint())
 
@@ -129,7 +129,7 @@ class Likelihood:
         return self.log_odds(self.weights(row))
 
     def log_odds(self, values: list[float]) -> float:
-        """Return how far spam is ahead of the other label in these values; without spam, the second label."""
+        """Return how far the value of spam (without spam, of the second label) is above that of the other."""
         if self.label_count != 2 or self.view.damping is not None:
             raise ValueError("a model is linear only with two labels and a view without damping")
         return lead_of(values, self.labels.index(SPAM) if SPAM in self.labels else 1)
@@ -139,7 +139,7 @@ class Likelihood:
         return Scorer(self).add(row, 1, 0) > 0
 
     def numeric_evidence(self, numbers: "Mapping[str, float]") -> "list[Evidence]":
-        """Return the evidence of numeric features that every label has, by normal distributions."""
+        """Return the evidence of the `numbers` for which every label has values, by normal distributions."""
         from spamnb.bayes.gaussian import numeric_evidence  # the default view has no use for it
 
         return numeric_evidence(self.numbers, numbers)
@@ -167,15 +167,15 @@ class Likelihood:
         return total / max(1, sum(self.label_totals)) if self.is_global else self.epsilon
 
     def idf(self, row: "Row") -> float:
-        """Return log(number of all messages / number of messages with a token of these counts)."""
+        """Return log(number of all messages / number of messages with the token that has these counts)."""
         with_token = sum(row[: self.label_count])
         return log(self._message_total / with_token) if with_token else 0.0
 
     def _count_absent_words(self, histogram: "Mapping[tuple[int, ...], int]") -> None:
-        """Set the background to Σ log(1 − P(word | label)), all words absent; count words with P = 1.
+        """Add Σ log(1 − P(word | label)) to each label's background, as if a message had none of the words.
 
-        The time grows with the number of different counts, not of words. Factors of zero are counted, not
-        multiplied: a message's words with P = 1 are subtracted from their number.
+        The time grows with the number of different counts, not of words. Words with P = 1 would make the sum
+        -inf: they are only counted in `certain_words`, because a message of the label must have all of them.
         """
         background = []
         for k, log_prior in enumerate(self.log_prior):

@@ -54,13 +54,13 @@ class Score:
         return Score([*self.labels[:k], *self.labels[k + 1 :]], [*self.joint[:k], *self.joint[k + 1 :]], [])
 
     def lead_among_others(self, label: str) -> float:
-        """Return a label's lead over the best other label except spam; NaN for spam, or if none is left."""
+        """Return a label's lead over the best other label except spam; NaN for spam, or if there is none."""
         if label == SPAM or SPAM not in self.labels or len(self.labels) <= 2:
             return nan
         return self.without(SPAM).of(label)
 
     def highest_lead_of_a_part(self, label: str) -> float:
-        """Return how far a label is ahead in the head or in the body of the message, whichever is more."""
+        """Return by how much a label leads in the head or in the body of the message, whichever is more."""
         return max([lead_of(part, self.labels.index(label)) for part in self.parts], default=0.0)
 
     @property
@@ -104,7 +104,7 @@ class Cutoffs:
     """Two scores: up to `ham`, a message is ham; from `spam` on, it is spam; between the two, it is unsure.
 
     A message that would be ham is also unsure if its head or body favours spam by more than `contradiction`.
-    If several labels are not spam, the best must lead the others by `margin`; otherwise none is chosen.
+    With several labels besides spam, it is also unsure if the best of these leads by less than `margin`.
     """
 
     __slots__ = ("contradiction", "ham", "margin", "spam")
@@ -138,7 +138,7 @@ class Calibration:
         self.intercept = float(intercept)
 
     def between(self, cutoffs: "Cutoffs") -> "Calibration":
-        """Return the calibration, shifted so that a probability of 0.5 lies between the cutoffs."""
+        """Return the calibration, shifted so that the score of probability 0.5 lies between the cutoffs."""
         low, high = -self.slope * cutoffs.spam, -self.slope * cutoffs.ham
         return Calibration(self.slope, min(max(self.intercept, low), high)) if low < high else self
 

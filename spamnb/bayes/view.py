@@ -54,7 +54,7 @@ class View:
         self.numbers = numbers or event == "gaussian"
         self.pairs = pairs and event == "binary" and not tfidf  # neighbours are counted by presence only
         self.least_evidence = least_evidence  # in nats: by which the weights of evidence must differ
-        # Unless None, the evidence is averaged, not summed, as if it had so many more tokens of weight 0.
+        # Unless None, the evidence is averaged, not summed, as if there were so many more tokens of weight 0.
         self.damping = damping if event in ("multinomial", "binary") else None
         self.split_head_body = split_head_body  # average head and body by themselves, and add the two
         self.grams = grams and self.has_cutoffs and not self.numbers  # the mean of runs of four bytes
@@ -101,9 +101,9 @@ class View:
 def prior(
     labels: "Sequence[str]", messages: "Sequence[float]", chosen: "str | Mapping[str, float]"
 ) -> list[float]:
-    """Return P(label): in proportion to the messages, the same for all, or as `chosen` says.
+    """Return P(label): in proportion to `messages`, the same for all, or the shares in `chosen`.
 
-    Labels without a chosen probability divide the rest in proportion to their messages.
+    Labels without a chosen share divide the rest in proportion to their messages.
     """
     if not isinstance(chosen, str):
         others = {label: m for label, m in zip(labels, messages, strict=True) if label not in chosen}

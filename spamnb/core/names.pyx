@@ -1,4 +1,4 @@
-# Hash tables that give each of some names its number.
+# Hash tables that map names to numbers.
 #
 # They are filled at import and never change. The hash is seeded with Python's own secret, so that nobody can write
 # names that collide; html_sheets.pyx and html_page.pyx use the same hash.
@@ -24,7 +24,7 @@ cdef list known_names = []  # keeps the bytes that the tables refer to
 
 
 cdef int fill_names(NameTable *table, list names) except -1:
-    """Fill a table with names, which get numbers from 0 in the order of the list."""
+    """Fill `table` with `names`; the number of a name is its index in this list."""
     cdef Size slot, number
     cdef Text name
     known_names.append(names)
@@ -42,7 +42,7 @@ cdef int fill_names(NameTable *table, list names) except -1:
 
 
 cdef int name_number(const NameTable *table, Text name, uint64_t hash) noexcept nogil:
-    """Return the number of a name, which has the hash `hash`; NOWHERE if the table does not contain the name."""
+    """Return the number of `name` in `table`, or NOWHERE if it is not there; `hash`: the hash of the name."""
     cdef Size slot = hash & (TABLE_SLOTS - 1)
     while table.slots[slot]:
         if equal(table.names[table.slots[slot] - 1], name):
@@ -52,10 +52,10 @@ cdef int name_number(const NameTable *table, Text name, uint64_t hash) noexcept 
 
 
 cdef inline bint may_have_name(const NameTable *table, Text name) noexcept nogil:
-    """Return whether any name in a table has the size and the first letter (in either case) of `name`."""
+    """Return whether `name` may be in `table`, after a quick look at its size and first letter only."""
     return table.sizes[byte_at(name, 0) & 31] >> min(name.size, <Size>31) & 1
 
 
 cdef inline int number_of_name(const NameTable *table, Text name) noexcept nogil:
-    """Return the number of a name; NOWHERE if the table does not contain the name."""
+    """Return the number of `name` in `table`; NOWHERE if the table does not contain this name."""
     return name_number(table, name, hash_of(name, HASH_SEED)) if may_have_name(table, name) else NOWHERE

@@ -28,7 +28,7 @@ cdef struct CharCounts:
 
 
 cdef int numbers_of(Mail *mail, Page *pages, Size page_count, Texts *texts, int64_t *numbers) noexcept nogil:
-    """Write to `numbers` the numeric features of a message, from its parts, its HTML pages and its displayed texts."""
+    """Write to `numbers` the numeric features of `mail`, its rendered HTML `pages`, its visible `texts`."""
     cdef CharCounts chars
     cdef Size n, size = 0, html = 0, links = 0
     cdef Field *date
@@ -59,7 +59,7 @@ cdef int numbers_of(Mail *mail, Page *pages, Size page_count, Texts *texts, int6
 
 
 cdef void add_chars(CharCounts *counts, Text text) noexcept nogil:
-    """Count the characters of each kind in a text, and add these numbers to `counts`."""
+    """Count all characters, capitals, letters, digits and exclamation marks of a text; add to `counts`."""
     cdef Size capitals = count_range(text.at, text.size, 65, 26)
     counts.all += count_chars(text)
     counts.capitals += capitals
@@ -71,7 +71,7 @@ cdef void add_chars(CharCounts *counts, Text text) noexcept nogil:
 
 
 cdef void add_other_chars(CharCounts *counts, Text text) noexcept nogil:
-    """Count a text's characters beyond ASCII by kind, but do not add them to `all`, which has them already."""
+    """Add the capitals, letters, digits and "！" beyond ASCII to `counts`; `counts.all` has them already."""
     cdef Size at = 0
     cdef Char char
     while at < text.size:
@@ -84,7 +84,7 @@ cdef void add_other_chars(CharCounts *counts, Text text) noexcept nogil:
 
 
 cdef Size count_addresses(Text text) noexcept nogil:
-    """Return how many "://" a text contains."""
+    """Return how many web addresses a text contains, counted by their "://"."""
     cdef Size at = find(text, literal(b"://"), 0), found = 0
     while at >= 0:
         found += 1
@@ -93,7 +93,7 @@ cdef Size count_addresses(Text text) noexcept nogil:
 
 
 cdef int recipients_of(HeaderBlock *head) noexcept nogil:
-    """Return how many addresses are in To and Cc together; MISSING if both headers are missing."""
+    """Return how many "@" To and Cc have, at most MAX_COUNT; MISSING if the message has neither header."""
     cdef Size n, found = MISSING
     for n in range(head.count):
         if is_(head.fields[n].name, b"to") or is_(head.fields[n].name, b"cc"):
@@ -102,7 +102,7 @@ cdef int recipients_of(HeaderBlock *head) noexcept nogil:
 
 
 cdef int hour_of(Text date) noexcept nogil:
-    """Return the hour of a date such as `Mon, 15 Nov 2026 01:02:03 +0100`, as written; MISSING if no hour is found."""
+    """Return the local hour in a date: 1 in `Sun, 15 Nov 2026 01:02:03 +0100`; MISSING if there is none."""
     cdef Size colon = find_byte(date, 58, 0), at
     cdef Text hour = without_white(piece(date, char_before(date, char_before(date, colon)), colon))
     cdef int number = 0

@@ -29,7 +29,7 @@ cdef struct Parameters:
 
 
 cdef int read_parameters(Arena *arena, Text value, Parameters *found) except -1 nogil:
-    """Write the parameters of a raw header, such as Content-Type, to `found`; if one is repeated, the first counts."""
+    """Read the parameters that PARAMETER_NAMES lists from a raw header into `found`; ignore repetitions."""
     cdef Size semicolon, at, end, equals
     cdef Text text
     memset(found, 0, sizeof(Parameters))
@@ -54,7 +54,7 @@ cdef int read_parameters(Arena *arena, Text value, Parameters *found) except -1 
 
 
 cdef int quoted_text(Arena *arena, Text value, Size start, Text *text, Size *end) except -1 nogil:
-    """Set `text` to the content of the quoted string that starts at `start`, and `end` to where to read on."""
+    """Set `text` to the content of a quoted string from `start` on, and `end` to where to continue."""
     cdef Size quote = find_byte(value, c'"', start), at = start
     cdef Writer to
     cdef int following
@@ -106,7 +106,7 @@ cdef int keep_parameter(Arena *arena, Parameters *found, Text name, Text text) e
 
 
 cdef int parameter_text(Context *context, Parameters *found, int which, int codec, Text *result) except -1 nogil:
-    """Set `result` to parameter number `which`, decoded, or to "" if missing; `codec` is for undeclared charsets."""
+    """Set `result` to parameter `which`, decoded, or to "" if missing; `codec`: for undeclared charsets."""
     cdef Parameter *parameter = &found.named[which]
     result[0] = nothing()
     if parameter.is_encoded:

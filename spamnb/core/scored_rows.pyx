@@ -5,7 +5,7 @@ cdef enum:
 
 
 cdef class ScoredRows:
-    """A list of messages to score, given by number, and arrays for their scores; all is checked when this is made."""
+    """The numbers of the messages to score, and arrays for their scores; __cinit__ checks all of them."""
 
     cdef Numbers messages_given, labels_given, joints_given, parts_given
     cdef const int64_t *messages
@@ -22,24 +22,24 @@ cdef class ScoredRows:
         if not are_below_64(self.messages, self.count, rows.it.messages) or (
             self.joints_given.count < self.count * label_count
         ):
-            raise IndexError("a message has no such number, or there is no room for its scores")
+            raise IndexError("a message number does not exist, or `joints` is too small for all scores")
         if label_indices is not None:
             self.labels_given = Numbers(label_indices, 8)
             self.labels = <const int64_t *>self.labels_given.at
             if self.labels_given.count != self.count or not are_below_64(self.labels, self.count, label_count):
-                raise IndexError("each message needs the index of a label")
+                raise IndexError("`label_indices` must have a valid label index for each message")
         if parts is not None:
             self.parts_given = Numbers(parts, 8, True)
             self.parts = <double *>self.parts_given.at
             if self.parts_given.count < 2 * self.count * label_count:
-                raise IndexError("`parts` needs room for two numbers per message and label")
+                raise IndexError("`parts` is too small: it needs two numbers per message and label")
 
     cdef double *joint_of(self, Size at) noexcept nogil:
-        """Return the address at which the log-joints of message number `at` of the list are to be written."""
+        """Return the address for the log-joints of the message at index `at` of the list."""
         return self.joints + at * self.label_count
 
     cdef double *parts_of(self, Size at) noexcept nogil:
-        """Return the address for the mean weights (body, head) of message number `at` of the list; NULL if unwanted."""
+        """Return the address for mean weights (body, head) of the message at index `at`; NULL if unwanted."""
         return self.parts + 2 * at * self.label_count if self.parts is not NULL else NULL
 
 
@@ -55,7 +55,7 @@ cdef bint are_below_64(const int64_t *numbers, Size count, int64_t limit) noexce
 # Mail that is learned as it is scored
 
 cdef int learn_online(FeatureScorer scorer, MessageRows rows, ScoredRows it) except -1:
-    """Score each message with the counts of the messages before it, then add it to the counts."""
+    """Score each message with the counts so far, then add this message to the counts."""
     cdef bint reads_background = not scorer.scorer.is_averaged or scorer.reads_numbers
     cdef CountTable table = scorer.table
     cdef Size at
@@ -65,7 +65,7 @@ cdef int learn_online(FeatureScorer scorer, MessageRows rows, ScoredRows it) exc
     table.only_day = 0 if not table.used else table.only_day
     with nogil:
         for at in range(it.count):
-            # Its tokens become entries with no counts: each is found once, then read and counted at its place.
+            # First add the tokens with counts of 0: each is searched for only once, then found by its number.
             count_entries(table, rows, it.messages[at], <int>it.labels[at], 0, 0)
             scorer.score_message(rows, it, at, NO_LABEL)
             count_message(table, rows, it.messages[at], <int>it.labels[at], max(table.only_day, 0), 1)
@@ -78,7 +78,7 @@ cdef int learn_online(FeatureScorer scorer, MessageRows rows, ScoredRows it) exc
 
 
 cdef void update_totals(FeatureScorer scorer, Weigher weigher, CountTable table) noexcept nogil:
-    """Set a weigher's totals to those of a table, as `Likelihood.update` does, but without Python."""
+    """Set the weigher's totals to those of `table`, as `Likelihood.update` does, but without Python calls."""
     cdef int64_t[MAX_COLUMNS] totals
     cdef int64_t messages = 0, vocabulary = table.vocabulary
     cdef int k

@@ -20,7 +20,7 @@ cdef extern from *:
     #define LAST_UNIT (((int64_t)1 << 40) - 1)
     #define MAX_NATS 4503599627370496.0  /* 2^52, of one term */
     #define ONE_TOKEN 1099511627776.0  /* 2^SHARE_BITS */
-    #define DOUBT 2.0  /* nats subtracted from spam where there is no evidence */
+    #define DOUBT 2.0  /* nats that are subtracted from spam at most, where there is little evidence */
     #define ENOUGH 10.0  /* tokens of evidence: with so many, half of spam's lead counts */
     #define KNOWN_SHARE 0.25  /* … or with this share of the message as evidence */
     """
@@ -84,12 +84,12 @@ cdef class Scorer:
             self.grams.start_message()
 
     def add(self, row, double times, int part):
-        """Add a token with the counts `row`; return flags that say if it is evidence: STRONG, STRONG_AMONG_OTHERS."""
+        """Add a token with the counts `row`; return flags: STRONG, STRONG_AMONG_OTHERS; 0: not evidence."""
         self.weigher.copy_counts(row, self.row)
         return self.add_row(times, part)
 
     def weights_of(self, row):
-        """Return a token's weight for each label; with spam compared to all others at once, these share one weight."""
+        """Return a token's weight by label; if spam is compared with the others as one, theirs are equal."""
         self.add(row, 1.0, 0)
         return self.evidence_weights()
 
@@ -106,7 +106,7 @@ cdef class Scorer:
         return [found[k] for k in range(self.label_count)]
 
     cdef int add_row(self, double times, int part) noexcept nogil:
-        """Add the token whose counts are in `self.row`; return flags that say if it is evidence, as `add` does."""
+        """Add the token whose counts are in `self.row`; return the same flags as `add`."""
         cdef uint64_t rest_count = 0
         cdef int k, strong
         self.entries += 1
@@ -123,7 +123,7 @@ cdef class Scorer:
     cdef inline int64_t weigh(
         self, uint64_t count, uint64_t other, int64_t *weight, int64_t *other_weight
     ) noexcept nogil:
-        """Set `weight` and `other_weight` to a token's weights in two columns, multiplied by its `share_of_token`.
+        """Set `weight` and `other_weight` to a token's weights in the two columns, times `share_of_token`.
 
         Return `share_of_token` × 2^SHARE_BITS, or 0 if the token is not evidence.
         """
@@ -146,7 +146,7 @@ cdef class Scorer:
         return rounded(share * ONE_TOKEN) & -is_strong
 
     cdef int compare(self, uint64_t count, uint64_t other, int part) noexcept nogil:
-        """Add a token by its counts in the two columns that are compared; return whether the token is evidence."""
+        """Add a token, given its counts in the two compared columns; return whether the token is evidence."""
         cdef int64_t strong = self.weigh(count, other, &self.weights[self.first], &self.weights[self.second])
         cdef int64_t of_first
         if part == PHRASE:
@@ -164,7 +164,7 @@ cdef class Scorer:
     cdef void compare_all(
         self, const uint64_t *counts, const uint64_t *others, const Byte *parts, Size size
     ) noexcept nogil:
-        """Add `size` tokens by their counts in two columns: of two labels, or of spam and all other labels together."""
+        """Add `size` tokens by their counts in two columns; `parts`: HEAD or BODY, for word pairs plus 2."""
         cdef Size at = 0
         while at < size:
             self.compare_some(counts + at, others + at, parts + at, min(<Size>MAX_TERMS, size - at))
@@ -203,9 +203,9 @@ cdef class Scorer:
     cdef Size find_evidence(
         self, const uint64_t *counts, const uint64_t *others, const Byte *parts, Size size, uint16_t *found
     ) noexcept nogil:
-        """Write to `found` the indices of tokens that are evidence or have high counts; return how many these are.
+        """Write to `found` the indices of tokens that are or may be evidence; return how many these are.
 
-        Also counts learned tokens and unknown word pairs. It has no branches, which would be unpredictable and slow.
+        Those with high counts may be: their logarithms are not stored. Also count learned tokens, new pairs.
         """
         cdef int64_t known = 0, other_known = 0, phrases = 0, in_body, splits = self.splits
         cdef uint64_t count, other, kept = 0 if self.weigher.is_corrected else self.weigher.kept, is_high
@@ -214,7 +214,7 @@ cdef class Scorer:
         cdef double other_denominator = self.log_denominators[self.second]
         cdef const double *logarithms = self.weigher.logarithms
         cdef Size at, used = 0
-        for at in range(size):
+        for at in range(size):  # without branches: the processor could not predict them
             count, other = counts[at], others[at]
             is_high = (count | other) >= kept
             gap = whole(logarithms[count & (is_high - 1)] - denominator)  # as `weigh` does
@@ -231,7 +231,7 @@ cdef class Scorer:
         return used
 
     cdef void add_sums(self, int part, int64_t terms, int64_t strong, int64_t weight_sum, int64_t other_sum) noexcept nogil:
-        """Add the shares and weights, already summed up, of `terms` tokens or grams of head or body (`part`)."""
+        """Add sums over `terms` tokens or grams of a `part`: sums of shares (`strong`) and of weights."""
         if terms >= self.terms_left:
             self.carry()
         part &= self.splits
@@ -241,7 +241,7 @@ cdef class Scorer:
         self.terms_left -= terms
 
     cdef bint add_all(self, double times, int part) noexcept nogil:
-        """Add the token with the counts `self.row` to all labels but `spam_apart`; return whether it is evidence."""
+        """Add the token in `self.row` to all labels but `spam_apart`; return whether it is evidence."""
         cdef uint64_t total = 0
         cdef int64_t low = CERTAIN, high = IMPOSSIBLE, weight, strong
         cdef double epsilon, share
@@ -274,7 +274,7 @@ cdef class Scorer:
         return True
 
     cdef void add_term(self, int label_index, int part, double times) noexcept nogil:
-        """Add the weight for a label, multiplied by `times`, to the label's sum for head or body."""
+        """Add the token's weight for a label, multiplied by `times`, to the label's sum for head or body."""
         cdef int64_t weight = self.weights[label_index]
         cdef int place = 2 * label_index + part
         cdef double term = times * <double>weight, whole
@@ -292,7 +292,7 @@ cdef class Scorer:
             self.units[place] += <int64_t>rint(min(term - whole * UNITS_PER_NAT, UNITS_PER_NAT))
 
     cdef void carry(self) noexcept nogil:
-        """In each sum, move full nats from the small units (2⁻⁴⁰ nats) to the whole nats."""
+        """Move whole nats of each sum from `units` (2⁻⁴⁰ nats) to `nats`, so that `units` cannot overflow."""
         cdef int place
         for place in range(MAX_SUMS):
             self.nats[place] += self.units[place] >> UNIT_BITS
@@ -300,11 +300,11 @@ cdef class Scorer:
         self.terms_left = MAX_TERMS
 
     cdef inline int column_of(self, int label_index) noexcept nogil:
-        """Return the column that decides on a label: its own, or `second` if another label is `spam_apart`."""
+        """Return a label's column: its own, but `second` for labels that are compared with spam as one."""
         return label_index if self.spam_apart in (NO_LABEL, label_index) else self.second
 
     cdef void compute_means(self, double *found) noexcept nogil:
-        """Write to `found` the body's mean weight for each label, and then the head's mean weight for each label."""
+        """Write to `found` each label's mean weight in the body, then in the head, after `limit_spam`."""
         cdef int part, k
         for part in range(2):
             for k in range(self.label_count):
@@ -324,7 +324,7 @@ cdef class Scorer:
             found[self.spam] += self.gain_of_repeated_spam()
 
     cdef void put_others_behind_rest(self, double *found) noexcept nogil:
-        """Shift the log-joints of all labels but spam equally, until the best equals the log-joint of all together."""
+        """Shift the log-joints of all labels but spam, so that the highest is that of these labels as one."""
         cdef double best = -INFINITY, rest_sum
         cdef int k
         rest_sum = self.sum_of_means(self.second)
@@ -336,7 +336,7 @@ cdef class Scorer:
                 found[k] = rest_sum + (found[k] - best)
 
     cdef void limit_spam(self, double *found, double doubt) noexcept nogil:
-        """Reduce spam's lead if there is little evidence; subtract up to `doubt` nats from spam if there is any."""
+        """Reduce spam's lead if evidence is scarce; if there is any, also subtract up to `doubt` nats."""
         cdef double best = -INFINITY, trust = self.trust()
         cdef int k
         for k in range(self.label_count):
@@ -352,11 +352,11 @@ cdef class Scorer:
         return self.strong[0] + self.strong[1] > 0 or (self.grams is not None and self.grams.has_evidence())
 
     cdef double trust(self) noexcept nogil:
-        """Return which part of spam's lead counts, from 0 to 1: the more words and pairs are evidence, the more.
+        """Return the share of spam's lead that counts, from 0 to 1: more, the more words are evidence.
 
-        Evidence in the body is reduced if fewer of the body's words are known from other mail than from spam: if only
-        spam was learned in a language, all its words are evidence for spam. A second result is computed from
-        the share of words that are evidence, which is high in spam that is sent again; the higher result is returned.
+        Evidence in the body counts less if fewer of the body's words were learned from other mail than from
+        spam: if only spam was learned in a language, all its words speak for spam. A second estimate is made
+        from the share of words that are evidence: high in spam that is sent again. The higher one counts.
         """
         cdef double body = <double>self.strong[0] / ONE_TOKEN, head = <double>self.strong[1] / ONE_TOKEN, share
         cdef bint is_second = self.spam == self.second and self.spam_apart == NO_LABEL
@@ -370,48 +370,48 @@ cdef class Scorer:
         return share / (1 + share)
 
     cdef double gain_of_repeated_spam(self) noexcept nogil:
-        """Return the nats that spam gains by learned spam phrases in the body; below 0 if the head looks like ham."""
+        """Return the nats that spam gains by phrases of learned spam; below 0 if the head is like ham."""
         cdef int is_second = self.column_of(self.spam) == self.second
         cdef double head = self.mean(1, self.second) - self.mean(1, self.first)
         return repeat_gain(self.strong_phrases[is_second], self.phrases, head if is_second else -head)
 
     cdef double summed(self, int label_index) noexcept nogil:
-        """Return a label's log-joint in a view without means: background plus weights; -inf if a word excludes it."""
+        """Return a label's log-joint in a view without means: background + weights; -inf if impossible."""
         if self.certain[label_index] != self.weigher.certain_words[label_index] or self.impossible[label_index]:
             return -INFINITY
         return self.weigher.background[label_index] + self.sum_at(2 * label_index)
 
     cdef double sum_of_means(self, int column) noexcept nogil:
-        """Return the sum of a column's mean weights in body and head; grams count less in it than words."""
+        """Return a column's mean weight in the body + that in the head + `share_of_grams` × that of grams."""
         cdef double of_words = self.mean(0, column) + self.mean(1, column)
         return of_words + self.share_of_grams * self.grams.sum_of_means(column) if self.grams is not None else of_words
 
     cdef double mean(self, int part, int column) noexcept nogil:
-        """Return a column's mean weight, sum / (tokens used + damping); a long message does not get a surer verdict."""
+        """Return a column's mean weight: sum / (tokens used + damping). It does not grow with the message."""
         cdef int64_t strong = self.strong[part]
         if self.spam_apart != NO_LABEL and column != self.first and column != self.second:
             strong = self.strong_among_others[part]
         return self.sum_at(2 * column + part) / (<double>strong / ONE_TOKEN + self.damping) if strong else 0.0
 
     cdef double sum_at(self, int place) noexcept nogil:
-        """Return the sum with the index `place`, in nats (natural-log units), rounded only once."""
+        """Return the sum at index `place`, converted to nats (natural-log units) with a single rounding."""
         cdef int64_t whole = self.nats[place] + (self.units[place] >> UNIT_BITS)
         return <double>whole + <double>(self.units[place] & LAST_UNIT) / UNITS_PER_NAT
 
 
 cdef double repeat_gain(int64_t of_spam, int64_t phrases, double head) noexcept nogil:
-    """Return the nats that spam gains if its text was learned before, perhaps with other names and links.
+    """Return how many nats spam gains if the text was learned as spam, perhaps with other names and links.
 
-    A phrase is a pair of neighbouring words that is evidence, or that no learned message has; `of_spam` phrases speak
-    for spam. In tests on four corpora with models of three, these were at most 8 to 24 % of the phrases in 99.8 % of
-    the ham. If spam was learned once, and is sent again with 15 % of the words changed, they are at least 18 to 23 %
-    in 95 % of such mail, and at least 44 % in half of it. `head` is spam's lead by the headers: in 95 % of replies that
-    quote spam, it is -3.4 nats or less. Then the gain is negative: text alone must not make a message spam.
+    `phrases`: word pairs that are evidence, or in no learned message; `of_spam`: those for spam. In tests on
+    four corpora, by models of three of them, 8 to 24 % of the phrases or less were for spam in 99.8 % of the
+    ham; if spam was learned once, and sent again with 15 % of the words changed, 18 to 23 % or more in 95 %
+    of cases, 44 % or more in half of them. `head`: spam's lead in the head. In 95 % of replies that
+    quote spam, it is -3.4 nats or less, and the gain is negative: text alone must not make a message spam.
     """
     cdef double share = of_spam / (phrases + 6.0)
     return 12.0 * min(max((share - 0.18) / 0.15, 0.0), 1.0) * min(max(head + 2.0, -0.25), 1.0)
 
 
 cdef inline double share_of_token(uint64_t count) noexcept nogil:
-    """Return how much a token counts in a mean if `count` learned messages have it: from 1/2 for one to nearly 1."""
+    """Return how much a token counts in a mean: 1/2 if one learned message has it, nearly 1 if many do."""
     return <double>count / <double>(count + 1)

@@ -12,7 +12,7 @@ cdef enum:
 
 
 cdef class FeatureScorer:
-    """Scores messages by counts and a view. Each thread needs a scorer of its own; `another` makes one."""
+    """Scores messages by counts and a view. Two threads must not share a scorer; `another` makes one more."""
 
     cdef readonly object likelihood, settings
     cdef readonly Counts counts
@@ -50,7 +50,7 @@ cdef class FeatureScorer:
         view, self.likelihood, self.settings, self.scorer = likelihood.view, likelihood, settings, Scorer(likelihood)
         self.label_count, self.counts = self.scorer.label_count, counts
         if self.room or counts.label_count != self.label_count or not self.label_count:
-            raise ValueError("the counts must have the labels of the likelihood")
+            raise ValueError("counts and likelihood must have the same number of labels, at least one")
         self.table = counts if isinstance(counts, CountTable) else None
         self.reads_words, self.reads_pairs = view.event != "gaussian", view.pairs
         self.reads_grams, self.reads_numbers = self.scorer.grams is not None, view.numbers
@@ -102,7 +102,7 @@ cdef class FeatureScorer:
         return self.score_lists(joint, parts)
 
     def evidence(self, FeatureSet features not None):
-        """Return what `score` returns, then lists of evidence on spam and on the other labels, and `repeat_gain`.
+        """Return the lists of `score`, the evidence on spam, that on the other labels, and `repeat_gain`.
 
         Each item of evidence is a tuple: (fingerprint, counts, how often it is used, weights by label, HEAD or BODY).
         """
@@ -139,7 +139,7 @@ cdef class FeatureScorer:
             free(found)
 
     cdef int keep_logarithms_if_used(self) except -1:
-        """From the second call on, have the logarithms of low counts stored, which takes as long as one message."""
+        """Store logarithms of low counts from the second call on: it takes as long as scoring a message."""
         if self.is_used:
             self.likelihood.keep_logarithms()
         self.is_used = True
@@ -155,7 +155,7 @@ cdef class FeatureScorer:
         )
 
     cdef int score_features(self, Features *features, double *joint, double *parts) except -1 nogil:
-        """Write a message's log-joints to `joint`, and its mean weights in body and head to `parts`, unless NULL."""
+        """Write log-joints to `joint`, and mean weights in body and head to `parts` unless this is NULL."""
         cdef Size at
         self.scorer.start_message()
         self.length = self.new_words = self.new_pairs = 0
@@ -172,7 +172,7 @@ cdef class FeatureScorer:
         return self.compute_score(features.numbers, joint, parts)
 
     cdef int collect_entries(self, EntryTable *table) except -1 nogil:
-        """Collect the tokens or word pairs of a message in arrays; whenever these are full, score and empty them."""
+        """Collect tokens or word pairs in arrays; whenever these are full, add the weights and empty them."""
         cdef Size at
         for at in range(table.used):
             self.keys[self.collected] = table.entries[at].fingerprint
@@ -191,7 +191,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int compute_score(self, const int64_t *numbers, double *joint, double *parts) except -1 nogil:
-        """Write log-joints of all that was added and of `numbers`, and mean weights to `parts`; NULL skips either."""
+        """Write the log-joints, with `numbers` added, and mean weights; `numbers` and `parts` may be NULL."""
         self.scorer.compute_joint(joint)
         if parts is not NULL:
             self.scorer.compute_means(parts)
@@ -231,7 +231,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int copy_found_of_two(self, Size first) noexcept nogil:
-        """Copy the counts of two labels from `rows` to `columns`, and count new words and pairs; it has no branches."""
+        """Copy two labels' counts from `rows` to `columns`, and count new words and pairs; branch-free."""
         cdef const int64_t *row = self.rows
         cdef uint64_t *columns = self.columns
         cdef uint64_t *others = self.columns + self.room
@@ -246,7 +246,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int collect_rows(self, const Rows *rows, const int32_t *places, Size start, Size end) except -1 nogil:
-        """Collect entries `start` to `end` of `rows` with their counts; `places`: the entries' numbers, or NULL."""
+        """Collect entries `start` to `end` with counts; `places`: their numbers in the table, or NULL."""
         cdef Size at, taken = 0
         if places is not NULL and self.reads_pairs and self.scorer.is_of_two:
             self.collected = end - start
@@ -261,7 +261,7 @@ cdef class FeatureScorer:
         return self.read_places() if places is not NULL else self.find_collected()
 
     cdef void read_places_of_two(self, const int32_t *places) noexcept nogil:
-        """Copy the counts of two labels to `columns` from those entries of the table whose numbers are in `places`."""
+        """Copy two labels' counts to `columns`; `places` has the numbers of the entries in the table."""
         cdef const int32_t *row
         cdef const uint64_t *rows = self.table.records + 1
         cdef uint64_t *columns = self.columns
@@ -273,7 +273,7 @@ cdef class FeatureScorer:
             columns[at], others[at] = max(row[0], 0), max(row[1], 0)
 
     cdef int read_places(self) noexcept nogil:
-        """Copy the counts of all labels to `columns` from those entries of the table whose numbers are in `keys`."""
+        """Copy counts of all labels to `columns`; `self.keys` has the numbers of the entries in the table."""
         cdef const int32_t *row
         cdef Size at, k, first = self.label_count if self.scorer.weigher.is_multinomial else 0
         for at in range(self.collected):
@@ -308,7 +308,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int add_evidence(self, Size at, double times, int strong) except -1:
-        """Append the word or pair added last to the list or lists of evidence that the flags `strong` name."""
+        """Append the word or pair at index `at` to the lists of evidence that the flags `strong` name."""
         cdef Size k, size = self.width if self.times[at] else self.label_count
         cdef const int64_t *counts = self.rows + self.width * at
         cdef object often = <int64_t>times
@@ -325,7 +325,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int add_grams(self, const uint32_t *counters, Size count, int left_out) except -1 nogil:
-        """Add the weights of a message's grams; if `left_out` is a label, without the message's own counts for it."""
+        """Add the weights of grams; `left_out`: label to subtract the message from first, or NO_LABEL."""
         cdef int64_t revision = self.scorer.grams.weigher.revision
         cdef bint is_weighed = self.scorer.is_of_two and self.revisions[left_out + 1] == revision
         cdef Size start = 0, size
@@ -343,7 +343,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int find_grams(self, const uint32_t *counters, Size size, int left_out) except -1 nogil:
-        """Look up the counts of at most MAX_TERMS grams, and add their weights."""
+        """Look up at most MAX_TERMS grams, and add their weights; `left_out`: as in `add_grams`."""
         cdef Size at, k
         cdef const int64_t *row = self.gram_rows
         if self.scorer.is_of_two:
@@ -359,7 +359,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int copy_grams_of_two(self, const uint32_t *counters, Size size, int left_out) except -1 nogil:
-        """Copy the counts of grams for two labels to `columns`, and to `parts` whether a gram is of HEAD or BODY."""
+        """Copy two labels' counts of grams to `columns`, and HEAD or BODY for each gram to `parts`."""
         cdef const int64_t *row = self.gram_rows
         cdef const int32_t *grams = NULL if self.table is None else self.table.grams
         cdef uint64_t *columns = self.columns
@@ -386,12 +386,12 @@ cdef class FeatureScorer:
         self.score_all(rows, messages, None, joints, parts)
 
     def score_left_out(self, MessageRows rows not None, messages, label_indices, joints):
-        """Write to `joints` the log-joints of learned messages with these labels, each without its own counts.
+        """Write to `joints` the log-joints of learned messages, each as if it had not been learned.
 
-        Works only for views that average the presence of tokens, as the default view does; others raise ValueError.
+        `label_indices`: the labels they are learned as. Raise ValueError for a view without cutoffs.
         """
         if self.label_count < 2 or not self.likelihood.view.has_cutoffs:
-            raise ValueError("messages can be left out only with a view that has cutoffs, and two labels or more")
+            raise ValueError("to leave out messages, use a view with cutoffs, and two labels or more")
         self.score_all(rows, messages, label_indices, joints, None)
 
     def score_online(self, MessageRows rows not None, order, label_indices, joints, parts=None):
@@ -408,7 +408,7 @@ cdef class FeatureScorer:
             self.likelihood.update(self.table)
 
     cdef int score_all(self, MessageRows rows, messages, label_indices, joints, parts) except -1:
-        """Write the scores of messages; if `label_indices` are given, each without the message's own counts."""
+        """Write the scores of messages; if there are `label_indices`, each as if it had not been learned."""
         cdef ScoredRows it = ScoredRows(rows, self.label_count, messages, label_indices, joints, parts)
         cdef bint leaves_out = label_indices is not None
         cdef Size at
@@ -424,7 +424,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int score_message(self, MessageRows rows, ScoredRows it, Size number, int left_out) except -1 nogil:
-        """Write the scores of one message, without its own counts for `left_out` unless that is NO_LABEL."""
+        """Write the scores of the message at index `number` of `it`; `left_out` as in `add_grams`."""
         cdef Size message = it.messages[number], start, end
         cdef const int64_t *numbers = NULL  # of messages left out they are not read
         self.scorer.start_message()
@@ -437,7 +437,7 @@ cdef class FeatureScorer:
         return self.compute_score(numbers, it.joint_of(number), it.parts_of(number))
 
     cdef int add_entries(self, MessageRows rows, Size message, int left_out) except -1 nogil:
-        """Add a message's words and word pairs; if `left_out` is a label, without the message's own counts for it."""
+        """Add the weights of a message's words and word pairs; `left_out` as in `add_grams`."""
         cdef Size first = rows.it.starts[message], end = rows.it.starts[message + 1], at = first
         cdef const int32_t *places = NULL if self.table is None else self.table.places_of(rows, message)
         places = places - first if places is not NULL else NULL
@@ -466,9 +466,9 @@ cdef class FeatureScorer:
     # One message left out
 
     cdef void subtract_own(self, int label_index) noexcept nogil:
-        """Subtract the message itself from the collected counts of its label, given as `label_index`.
+        """Subtract the message itself from the collected counts of its label (`label_index`).
 
-        Add to `own_tokens` how many of its tokens are learned, and to `own_unique` how many are in no other message.
+        Add to `own_tokens` how many collected tokens are learned, to `own_unique` those in no other message.
         """
         cdef uint64_t *own = self.columns + label_index * self.room
         cdef const uint64_t *other
@@ -492,7 +492,7 @@ cdef class FeatureScorer:
         self.own_unique += unique
 
     cdef void leave_out(self, int label_index) noexcept nogil:
-        """Set the denominators to what they would be if the message, which has this label, had not been learned."""
+        """Set the denominators as if the message, whose label is `label_index`, had not been learned."""
         cdef int64_t[MAX_COLUMNS] totals
         memcpy(totals, self.scorer.weigher.label_totals, sizeof(totals))
         totals[label_index] -= self.own_tokens
@@ -502,7 +502,7 @@ cdef class FeatureScorer:
             leave_out_of_grams(self.scorer.grams, label_index)
 
     cdef GramWeights weighed_grams(self, GramWeights known, Size messages, int left_out):
-        """Return the weights of all grams, `known` if still valid; None if computing them is not worth it."""
+        """Return the weights of all grams: `known` if still valid; None if unused or not worth the time."""
         if not self.reads_grams or not self.scorer.is_of_two:
             return None
         if self.revisions[left_out + 1] == self.scorer.grams.weigher.revision:

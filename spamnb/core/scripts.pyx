@@ -164,7 +164,7 @@ cdef int is_mark(Char char) except -1 nogil:
 
 
 cdef inline bint is_white_at(Text text, Size at, Size *after) noexcept nogil:
-    """Return whether the character at an offset is white space for str.split(); set `after` to the offset after it."""
+    """Return whether non-ASCII white space is at offset `at`; set `after` to that of the next character."""
     cdef int first = byte_at(text, at)
     after[0] = at + char_size(first)
     return (first == 0xC2 or 0xE1 <= first <= 0xE3) and char_kind(char_at(text, at, after)) == WHITE
@@ -184,7 +184,7 @@ cdef int add_run(RunCache *cache, Writer *to, Text run) except -1 nogil:
 
 
 cdef int add_chunk(RunCache *cache, Writer *to, Text chunk, Size *words) except -1 nogil:
-    """Append the words of a text without white space; an empty text (the caller removes quotes) gives an empty word."""
+    """Append the words of `chunk`, a text without white space; for an empty chunk, append an empty word."""
     cdef Text part
     cdef Size start, end, after = 0
     if is_ascii(chunk):
@@ -207,7 +207,7 @@ cdef int add_chunk(RunCache *cache, Writer *to, Text chunk, Size *words) except 
 
 
 cdef inline Char letter_at(Text text, Size at, Size *after) noexcept nogil:
-    """Do what `char_at` does, but faster for alphabets: a byte of Russian takes 15.4 ns instead of 18.1."""
+    """Do what `char_at` does, but faster for letters of two bytes: 15.4 ns a byte of Russian, not 18.1."""
     cdef int first = byte_at(text, at), second = byte_at(text, at + 1)
     if 0xC2 <= first < 0xE0 and second & 0xC0 == 0x80 and second >= 0:
         after[0] = at + 2
@@ -216,14 +216,14 @@ cdef inline Char letter_at(Text text, Size at, Size *after) noexcept nogil:
 
 
 cdef inline int kind_at(Text text, Size at, Size *after) noexcept nogil:
-    """Return the kind of the character at an offset or, if this is REPLACED, of the character that replaces it."""
+    """Return the kind of a character, such as LETTER; if it is REPLACED, the kind of its replacement."""
     cdef Char char = char_at(text, at, after)
     cdef int kind = char_kind(char)
     return CHAR_KINDS[ascii_form(char)] if kind == REPLACED else kind
 
 
 cdef inline int start_word(Writer *to, Size *words) except -1 nogil:
-    """Append a space unless this is the first word, and count the word in `words`."""
+    """Begin a word: append a space, unless it is the first word, and add 1 to the number `words`."""
     if words[0]:
         put_byte(to, 32)
     words[0] += 1
@@ -231,9 +231,9 @@ cdef inline int start_word(Writer *to, Size *words) except -1 nogil:
 
 
 cdef Size add_plain_words(Writer *to, Text text, Size *words, bint is_normal) except -1 nogil:
-    """Append the words of a text before the first one that Python must normalise; return the offset of the rest.
+    """Append words up to the first one that Python must normalise; return the offset of the rest.
 
-    The rest starts with the separator before that word, which a mark may change. `is_normal`: normalised by Python.
+    The rest begins with the separator before that word: a mark may change it. `is_normal`: is normalised.
     """
     cdef Char[2 * MAX_PIECE] word
     cdef Char char = 0, before = 0
@@ -307,7 +307,7 @@ cdef inline int cut_of(Char char) noexcept nogil:
 
 
 cdef int add_letters(Writer *to, Char *word, Size size, Size *words) except -1 nogil:
-    """Append a word without the quotes around it, cut into syllables or pairs of characters as `cut_of` says."""
+    """Append a word without quotes around it; cut it into syllables or pairs of letters as `cut_of` says."""
     cdef Size start = 0, end, stop
     cdef int cut
     while size and word[size - 1] == 39:
@@ -342,7 +342,7 @@ cdef inline int put_word(Writer *to, Char *word, Size size, Size *words) except 
 
 
 cdef Size syllable_end(Char *word, Size start, Size end) noexcept nogil:
-    """Return about where the syllable at `start` ends; except in Burmese, it includes a single consonant at its end."""
+    """Return about where the syllable at `start` ends; outside Burmese, this is after a closing consonant."""
     cdef Size at = cluster_end(word, start, end)
     if start + 1 < at < end and word[at - 1] & ~<Char>0x80 != SARA_A and not 0x1000 <= word[at] <= 0x109F:
         return at + 1 if cluster_end(word, at, end) == at + 1 else at
@@ -350,7 +350,7 @@ cdef Size syllable_end(Char *word, Size start, Size end) noexcept nogil:
 
 
 cdef Size cluster_end(Char *word, Size start, Size end) noexcept nogil:
-    """Return where the cluster at `start` ends: a consonant with the vowels, signs and stacked letters around it."""
+    """Return where the cluster at `start` ends: a consonant with its vowels, signs and letters below it."""
     cdef Size at = start + 1
     while at < end and is_bound(word[at - 1], word[at], word[at + 1] if at + 1 < end else 32):
         at += 1
@@ -367,7 +367,7 @@ cdef inline bint is_bound(Char before, Char char, Char after) noexcept nogil:
 
 
 cdef int add_odd_words(RunCache *cache, Writer *to, Text text, Size *words) except -1 nogil:
-    """Append the words of a text that Python must normalise, unless `cache` has them from an earlier call."""
+    """Append words that Python must normalise; take them from `cache` if an earlier call stored them."""
     cdef CachedRun *slot
     cdef Text found
     cdef Size start = to.size + (words[0] > 0)

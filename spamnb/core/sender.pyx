@@ -2,8 +2,8 @@
 #
 # A sender can write any header. The receiving server puts its Authentication-Results on top, so only the topmost is
 # evidence, and its tokens name the server: where no server adds one, a forged one names a server that was never
-# learned. Those of ARC and of older hops are ignored. `spamnb.reading.envelope` uses these functions, too, to decide
-# whether a sender can be trusted.
+# learned. Results in ARC headers and from older hops are ignored. `spamnb.reading.envelope` uses these functions,
+# too, to decide whether a sender can be trusted.
 #
 # Of a header MAX_RESULTS results are read, of each MAX_LOOKED_AT domains; all loops take linear time.
 
@@ -83,7 +83,7 @@ cdef int registered_domain(Arena *arena, Text host, Text *result) except -1 nogi
 
 
 cdef int domain_in_ascii(Arena *arena, Text domain, Text *result) except -1 nogil:
-    """Set `result` to a domain as DNS has it (`xn--…`), or to the domain itself if DNS cannot have it."""
+    """Set `result` to a domain in ASCII, as in DNS (`xn--…`), or unchanged if it has no such form."""
     result[0] = domain
     if not is_ascii(domain):
         with gil:
@@ -97,7 +97,7 @@ cdef int domain_in_ascii(Arena *arena, Text domain, Text *result) except -1 nogi
 # Authentication-Results (RFC 8601)
 
 cdef int add_results(Features *features, Arena *arena, Text value, Text domain) except -1 nogil:
-    """Add a token for each check in Authentication-Results: method, result, if it is for `domain`, server."""
+    """Add tokens of Authentication-Results, such as `auth:spf=pass,aligned,by=example.org`."""
     cdef Text plain, by, result, sender
     cdef Texts found  # each once
     cdef Size at, number
@@ -125,7 +125,7 @@ cdef int add_results(Features *features, Arena *arena, Text value, Text domain) 
 
 
 cdef int find_server(Arena *arena, Text value, Text plain, Size *at, Text *domain) except -1 nogil:
-    """Set `domain` to the server that wrote a header, and `at` to where results start in `plain`, without comments."""
+    """Set `domain` to the server that wrote a header, and `at` to where the results begin in `plain`."""
     cdef Text server = until(plain, 59, 0)
     at[0] = server.size + 1
     if has(server, 61):  # "=": Microsoft names no server
@@ -143,7 +143,7 @@ cdef Text next_result(Text plain, Size *at) noexcept nogil:
 
 
 cdef bint add_result(Arena *arena, Texts *found, Text result, Text sender, Text by) except -1 nogil:
-    """Add to `found` a token for `result`, a check by server `by`; return whether it passed for domain `sender`."""
+    """Add a token for `result`, a check by server `by`; return whether domain `sender` passed the check."""
     cdef Size at = 0
     cdef int looked_at = 0
     cdef Text method, name, verdict, one, key, domain
@@ -176,7 +176,7 @@ cdef bint add_result(Arena *arena, Texts *found, Text result, Text sender, Text 
 
 
 cdef bint names_domain(Text method, Text key) noexcept nogil:
-    """Return whether the property `key` has the domain that a method checked: of a signature, the envelope or From."""
+    """Return whether property `key` has the domain that `method` checked, as `header.d` has for `dkim`."""
     if is_(method, b"dkim"):
         return is_(key, b"header.d") or is_(key, b"header.i")
     if is_(method, b"spf"):
@@ -194,7 +194,7 @@ cdef bint is_alphabetic(Text text) noexcept nogil:
 
 
 cdef int add_once(Arena *arena, Texts *texts, Text text) except -1 nogil:
-    """Append a text to a short list, unless the list has it already."""
+    """Append `text` to the short list `texts`, unless the list already has an equal text."""
     cdef Size at
     for at in range(texts.count):
         if equal(text, texts.items[at]):
@@ -219,9 +219,9 @@ cdef int spaced_out(Arena *arena, Text result, Text *to) except -1 nogil:
 
 
 cdef int without_comments(Arena *arena, Text value, Text *result) except -1 nogil:
-    """Set `result` to a header without texts that senders choose: comments become spaces, and quoted strings quotes.
+    """Set `result` to a header without comments and quoted strings, because senders can choose their texts.
 
-    If a comment or quoted string is not closed, `result` ends with " (" in its place.
+    Comments become spaces, quoted strings quotes. If one is not closed, `result` ends with " (" in its place.
     """
     cdef Writer kept
     cdef Size at, start = 0, depth = 0
@@ -272,7 +272,7 @@ def sender_address(str value) -> str:
 
 
 def uncommented(str value) -> str:
-    """Replace each comment of a header by a space, each quoted string by a quote, and an unclosed one by " ("."""
+    """Return a header with comments replaced by spaces, quoted strings by quotes, unclosed ones by " ("."""
     cdef Memory memory = Memory()
     cdef Text text
     text_of_str(&memory.arena, value, &text)
@@ -296,5 +296,5 @@ def authentication_results(str value) -> tuple[str, list]:
 
 
 def sender_tokens(headers: list) -> list:
-    """Return, in order, the tokens about the sender that are made of headers, given as (name, value) pairs."""
+    """Return the tokens that tell about the sender, in order; `headers` has (name, value) pairs."""
     return tokens_of_headers(headers, None, True)

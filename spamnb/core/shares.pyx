@@ -8,7 +8,7 @@ cdef struct Share:
 
 
 cdef int share_out(Share *shares, Size count, Size most) noexcept nogil:
-    """Reduce the largest sizes in `shares` so that the sum is at most `most`; the order of `shares` may change."""
+    """Reduce the largest sizes in `shares` until the sum is at most `most`; the order of items may change."""
     cdef Size n, total = 0
     for n in range(count):
         total += shares[n].size

@@ -37,7 +37,7 @@ cdef struct Reader:  # settings and memory with which a thread reads messages, o
 
 
 cdef object start_reader(Reader *reader, settings):
-    """Prepare a reader for a model's settings; return an object that the caller must keep as long as the reader."""
+    """Prepare a reader for a model's settings; return an object that must be kept as long as the reader."""
     words = settings.words()
     start_features(&reader.features)
     start_rules(&reader.cutter.words, words)
@@ -53,7 +53,7 @@ cdef void free_reader(Reader *reader) noexcept:
 
 
 cdef int read_features(Reader *reader, Text raw, bint with_numbers, uint64_t *hash) except -1 nogil:
-    """Read a raw message, write its features to `reader.features`, and unless `hash` is NULL, write its hash there."""
+    """Read a raw message into `reader.features`; write the message's hash to `hash`, unless this is NULL."""
     clear_arena(&reader.arena)
     read_mail(&reader.mail, &reader.arena, raw)
     if hash is not NULL:
@@ -62,7 +62,7 @@ cdef int read_features(Reader *reader, Text raw, bint with_numbers, uint64_t *ha
 
 
 cdef int make_features(Features *features, Cutter *cutter, Mail *mail, bint with_numbers) except -1 nogil:
-    """Write to `features` the features of a message that was read into `mail`, numeric ones only if `with_numbers`."""
+    """Write the features of a message (in `mail`) to `features`; numeric ones only if `with_numbers`."""
     cdef Arena *arena = mail.arena
     cdef WordRules *words = &cutter.words
     cdef Page *pages
@@ -133,7 +133,7 @@ cdef inline bint is_page(Leaf *leaf) noexcept nogil:
 
 
 cdef int render_pages(Mail *mail, Page *pages, Size *page_count) except -1 nogil:
-    """Render the HTML parts of a message into `pages`; each part may use an equal share of the MAX_WORK steps."""
+    """Render a message's HTML parts into `pages`; each part may use an equal share of the MAX_WORK steps."""
     cdef Size n, count = 0
     for n in range(mail.leaf_count):
         count += is_page(&mail.leaves[n])
@@ -199,7 +199,7 @@ cdef int add_file(Features *features, WordRules *words, Text name) except -1 nog
 
 
 cdef int add_printable(Features *features, const char *tag_text, Text text, Size times) except -1 nogil:
-    """Add a token of the body: the tag, then the text without spaces and unprintable characters."""
+    """Add a token of the body: `tag_text`, then `text` without spaces and unprintable characters."""
     cdef Tag tag = tag_of(literal(tag_text))
     cdef Writer token
     cdef Size at = 0, start
@@ -215,7 +215,7 @@ cdef int add_printable(Features *features, const char *tag_text, Text text, Size
 
 
 cdef int add_tags(Features *features, Page *page) except -1 nogil:
-    """Add each HTML tag of a page as a token: first all distinct tags, then repetitions, which a limit drops first."""
+    """Add a page's HTML tags as tokens: each once, then the repetitions, so that limits drop these first."""
     cdef Size n
     for n in range(page.tag_count):
         add_printable(features, b"html:", page.tags[n].name, 1)
@@ -228,7 +228,7 @@ cdef int add_tags(Features *features, Page *page) except -1 nogil:
 # Links and texts
 
 cdef int add_all_links(Features *features, WordRules *words, Texts *lists, Size count) except -1 nogil:
-    """Add the tokens of at most MAX_LINKS links from `count` lists; if there are more, the longest lists are cut."""
+    """Add tokens of at most MAX_LINKS links from `count` lists; if there are more, cut the longest lists."""
     cdef Share *shared = <Share *>allot(features.arena, count * sizeof(Share) + 1)
     cdef Size n, k
     for n in range(count):
@@ -244,7 +244,7 @@ cdef int add_all_links(Features *features, WordRules *words, Texts *lists, Size 
 cdef int add_texts(
     Features *features, Text tag_text, Texts *texts, Size most, int ngrams, bint paired
 ) except -1 nogil:
-    """Add at most `most` words of texts as tokens with a tag; if there are more, the longest texts are cut."""
+    """Add at most `most` words of texts as tokens with a tag; if there are more, cut the longest texts."""
     cdef Share *shared = <Share *>allot(features.arena, texts.count * sizeof(Share) + 1)
     cdef Tag tag = tag_of(tag_text)
     cdef Size n, total = 0
@@ -290,8 +290,8 @@ cdef int add_grams_of_head(Features *features, Mail *mail) except -1 nogil:
 
 
 cdef Text gram_part_of_value(Field *field) noexcept nogil:
-    """Return the part of a header whose grams are used: of a date nothing, of an identifier such as Message-ID only the
-    host, of a Received all but the date at its end, and of any other header the whole value.
+    """Return the part of a header whose grams are used: nothing of a date, only the host of an identifier
+    such as Message-ID, a Received without the date at its end, and any other header whole.
     """
     cdef int rule = field.rule
     cdef Size at
@@ -354,7 +354,7 @@ cdef bint is_random(Text word) noexcept nogil:
 
 
 cdef int add_grams_of_texts(Features *features, Texts *texts) except -1 nogil:
-    """Add the grams (four neighbouring bytes) of the start of texts; if it is mostly spaces, each gap becomes one."""
+    """Add grams (four neighbouring bytes) of the start of texts; if mostly spaces, with one space per gap."""
     cdef Writer start
     start_writer(&start, features.arena, 2 * GRAM_TEXT)
     put_joined(&start, texts, False)
@@ -366,7 +366,7 @@ cdef int add_grams_of_texts(Features *features, Texts *texts) except -1 nogil:
 
 
 cdef int put_joined(Writer *to, Texts *texts, bint words_only) except -1 nogil:
-    """Append texts, joined by spaces, until there are GRAM_TEXT bytes; if `words_only`, with one space per gap."""
+    """Append texts, joined by spaces, up to about GRAM_TEXT bytes; if `words_only`, one space per gap."""
     cdef Size n, at
     cdef Text text
     for n in range(texts.count):
@@ -408,7 +408,7 @@ cdef class Tokenizer:
         free_rules(&self.cutter.words)
 
     def features(self, Message message, bint numbers=True, FeatureSet reuse=None):
-        """Return a message's features, numeric ones only if `numbers`. If given, the old object `reuse` is filled."""
+        """Return a message's features, numeric ones only if `numbers`. `reuse`: an object to overwrite."""
         cdef FeatureSet found = reuse if reuse is not None else FeatureSet()
         found.message, found.known_texts, found.pair_numbers = message, None, None
         with nogil:
@@ -417,7 +417,7 @@ cdef class Tokenizer:
 
 
 def word_tokens(str text, words=None) -> list:
-    """Return the words of a text and their n-grams, in order. `words`: a model's rules; None for the default rules."""
+    """Return the words of a text, then their n-grams. `words`: a model's rules, or None for the default."""
     cdef Cutting cutting = Cutting(words)
     cdef FeatureSet found = FeatureSet()
     cdef Text source

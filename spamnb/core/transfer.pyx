@@ -1,4 +1,4 @@
-# Decodes transfer encodings by what the body has, as what the message declares may be false.
+# Decodes transfer encodings by looking at the body, because the encoding that the message declares may be wrong.
 #
 # Some programs declare base64 and do not encode, some gateways decode a body and keep its header, mailing lists add a
 # plain footer. A wrong decoding shows by control characters, which text does not have. Every step takes linear time,
@@ -95,7 +95,7 @@ cdef int decode_base64_body(Arena *arena, Text body, bint is_text, DecodedBody *
 
 
 cdef bint is_all_base64(Text body) noexcept nogil:
-    """Return whether a body has only letters of base64 (a multiple of four, or very many), and is not prose."""
+    """Return whether a body has only letters of base64 (a multiple of four, or very many), not prose."""
     cdef Size at, letters = 0
     cdef int byte
     for at in range(body.size):
@@ -116,7 +116,7 @@ cdef int decode_quoted_body(Arena *arena, Text body, bint is_text, DecodedBody *
 
 
 cdef int decode_lines(Arena *arena, Text body, int declared, DecodedBody *result) except -1 nogil:
-    """Decode the lines that are encoded, and copy the others; if some are not as declared, set `why` to the reason."""
+    """Decode the encoded lines, copy the others; if some are not as declared, set `why` to the reason."""
     cdef int encoding = declared if declared != AS_IT_IS else BASE64, used
     cdef Size start = 0, end, copied = 0
     cdef bint may_be = False
@@ -156,7 +156,7 @@ cdef int decode_lines(Arena *arena, Text body, int declared, DecodedBody *result
 
 
 cdef Size end_of_lines(Text body, Size at, int encoding, bint *may_be) noexcept nogil:
-    """Return where the lines from `at` end that all may be encoded, or all may not; `may_be` says which."""
+    """Find the next lines that all may be encoded, or all are not: set `may_be`, return where they end."""
     cdef Text line = until(body, c"\n", at)
     may_be[0] = may_be_encoded(line, encoding)
     at += line.size
@@ -169,12 +169,12 @@ cdef Size end_of_lines(Text body, Size at, int encoding, bint *may_be) noexcept 
 
 
 cdef inline bint may_be_encoded(Text line, int encoding) noexcept nogil:
-    """Return whether a line may be encoded: as quoted-printable, if it is ASCII; as base64, if it looks like this."""
+    """Return whether a line may be encoded: quoted-printable if it is ASCII, base64 by `is_base64_line`."""
     return is_ascii(line) if encoding == QUOTED else is_base64_line(line)
 
 
 cdef bint is_base64_line(Text line) noexcept nogil:
-    """Return whether a line may be base64; a long line may have some other characters, which some gateways add."""
+    """Return whether a line may be base64; a long one may have other characters, which gateways add."""
     cdef Size at, others = 0, signs = 0, strange = 0
     cdef int byte
     line = stripped(line, b" \t\r")
@@ -190,7 +190,7 @@ cdef bint is_base64_line(Text line) noexcept nogil:
 
 
 cdef bint is_prose(Text text) noexcept nogil:
-    """Return whether a short text consists of words in lower case, which may begin with a capital."""
+    """Return whether a text is short, and has only words in small letters, perhaps with a first capital."""
     cdef Size at, size = 0, words = 0
     cdef int byte
     if text.size >= CERTAIN_BASE64:
@@ -210,7 +210,7 @@ cdef bint is_prose(Text text) noexcept nogil:
 
 
 cdef int decode_if_encoded(Arena *arena, Text block, int declared, Text *result) except -1 nogil:
-    """Decode lines that look encoded; return whether they really are, which the result shows."""
+    """Decode lines that look encoded; return whether the decoded text shows that they really are."""
     if declared == QUOTED:
         return decode_quoted_block(arena, block, result)
     if is_prose(block) if declared == BASE64 else not is_like_base64(block):
@@ -224,7 +224,7 @@ cdef int decode_if_encoded(Arena *arena, Text block, int declared, Text *result)
 
 
 cdef bint is_like_base64(Text block) noexcept nogil:
-    """Return whether lines look like undeclared base64: of equal length, with letters not in one case only."""
+    """Return whether lines look like base64: long, all but the last of equal length, not in one case only."""
     cdef Size at, size = 0, first = NOWHERE, last = NOWHERE  # bytes of the lines
     cdef bint has_small = False, has_capital = False
     cdef int byte
@@ -246,7 +246,7 @@ cdef bint is_like_base64(Text block) noexcept nogil:
 
 
 cdef int decode_quoted_block(Arena *arena, Text block, Text *result) except -1 nogil:
-    """Decode those lines of `block` that are quoted-printable, and copy the others; return whether this changes it."""
+    """Decode the quoted-printable lines of `block`, copy the others; return whether any line changed."""
     cdef Size at = 0
     cdef Text line, decoded
     cdef Writer to
@@ -269,7 +269,7 @@ cdef int decode_quoted_block(Arena *arena, Text block, Text *result) except -1 n
 
 
 cdef bint is_quoted(Text text, Text decoded) noexcept nogil:
-    """Return whether most "=" in a text begin escapes of quoted-printable, few of which mean control characters."""
+    """Return whether most "=" in `text` begin escapes of quoted-printable, few of them control characters."""
     cdef Size escapes = 0, signs = 0, controls, at = find_byte(text, 61, 0)
     cdef bint is_second = False  # of two signs: "==" stands for one, as "=3D" does
     cdef int next
@@ -293,6 +293,6 @@ cdef bint is_quoted(Text text, Text decoded) noexcept nogil:
 
 
 cdef inline bint begins_as_utf16(Text text) noexcept nogil:
-    """Return whether a text begins with UTF-16's byte order mark; some of its bytes may look like controls."""
+    """Return whether a text begins as UTF-16 does; UTF-16 has bytes that look like control characters."""
     return starts_with(text, b"\xff\xfe") or starts_with(text, b"\xfe\xff")
 

@@ -15,7 +15,7 @@ cdef extern from *:
 
 
 cdef inline uint64_t load_eight(Text text, Size at) noexcept nogil:
-    """Return eight bytes of a text as one number, the first byte lowest; bytes after the text's end read as spaces.
+    """Return eight bytes of a text as one number, the first byte lowest; behind the text's end are spaces.
 
     Safe for any offset from 0 on: only bytes of the text are read.
     """
@@ -37,23 +37,23 @@ cdef inline Size first_high(Text text, Size at) noexcept nogil:
 
 
 cdef inline uint32_t load_four(const Byte *at) noexcept nogil:
-    """Return four bytes as one number, the first lowest. Only `add_grams` calls it, up to four bytes before the end."""
+    """Return four bytes as a number, the first lowest. In bounds: only `add_grams` calls it, with 4 left."""
     cdef uint32_t four
     memcpy(&four, at, 4)
     return SPAMNB_FIRST_LOWEST(<uint64_t>four) >> SPAMNB_FOUR_SHIFT
 
 
 cdef inline void store_eight(Byte *to, uint64_t eight) noexcept nogil:
-    """Write eight bytes. Only features.pyx calls this, after `make_letter_room` for eight bytes more than needed."""
+    """Write eight bytes. In bounds: only features.pyx calls it, after `make_letter_room`, which adds 8."""
     eight = SPAMNB_FIRST_LOWEST(eight)
     memcpy(to, &eight, 8)
 
 
 cdef uint64_t hash_of(Text text, uint64_t state) noexcept nogil:
-    """Return a hash of a text; `state` is a seed, or the hash of what came before.
+    """Return a hash of a text; `state` is a seed, or the hash of a preceding text.
 
-    In bounds: 8 bytes are copied where 8 are left, else the last ones singly. Each 8 bytes are multiplied by a secret
-    twice: if only once, a changed top bit of a text would change a single bit of the hash.
+    In bounds: 8 bytes are copied where 8 are left, else the last ones singly. Each 8 bytes are multiplied by
+    a secret twice: if only once, a changed top bit of a text would change a single bit of the hash.
     """
     cdef Size at = 0, k
     cdef uint64_t eight
@@ -73,7 +73,7 @@ cdef uint64_t hash_of(Text text, uint64_t state) noexcept nogil:
 cdef bint lower_ascii(Text text, Byte *to) noexcept nogil:
     """Write a text to `to`, with its ASCII letters in lower case; return whether all of the text is ASCII.
 
-    In bounds: callers have as much memory behind `to` as the text has bytes.
+    In bounds: callers give `to` memory for as many bytes as the text has.
     """
     cdef Size at
     cdef Byte all_bits = 0

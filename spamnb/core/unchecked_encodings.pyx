@@ -22,9 +22,9 @@ fill_byte_tables()
 
 
 cdef Size base64_into(Text text, Byte *to) noexcept nogil:
-    """Decode base64, up to the padding, into memory of 3/4 of the text's size; return how many bytes were written.
+    """Decode base64, up to the padding, and write it to `to`; return how many bytes were written.
 
-    In bounds: four letters are read together only where four are left, and give three bytes; single letters give fewer.
+    In bounds: `to` has the text's size; four letters, read together where four are left, give three bytes.
     """
     cdef const Byte *at = text.at
     cdef const Byte *end = text.at + text.size
@@ -60,8 +60,8 @@ cdef Size base64_into(Text text, Byte *to) noexcept nogil:
 cdef Size end_of_plain_utf8(Text text, Size at) noexcept nogil:
     """Return an offset, from `at` on, up to which a text is valid UTF-8; the valid part may be longer than that.
 
-    Stops at bytes that the caller must check: E0, ED, characters of four bytes, the last eight bytes of the text. Takes
-    a third of the time of `utf8_size`. In bounds: eight bytes are read only where eight are left.
+    Stops at what the caller must check: bytes E0, ED, characters of four bytes, the last eight bytes. Takes a
+    third of the time of `utf8_size`. In bounds: eight bytes are read only where eight are left.
     """
     cdef const Byte *next
     cdef uint64_t eight = 0
@@ -102,7 +102,7 @@ cdef Size count_controls(Text text) noexcept nogil:
 
 
 cdef Size put_forms(Text text, const Forms *table, Byte *to) noexcept nogil:
-    """Decode a text in a charset with one byte per character, and write it to `to` unless NULL; return its new size.
+    """Decode a text in a charset of one byte per character into `to`, unless NULL; return the result's size.
 
     In bounds: `to` has four bytes more than the result needs; eight bytes are read only where eight are left.
     """
@@ -127,10 +127,10 @@ cdef Size put_forms(Text text, const Forms *table, Byte *to) noexcept nogil:
 
 
 cdef int cost_of_letters(Text sample, const Language *language, int most) noexcept nogil:
-    """Return how unlikely a sample is as text of a language in a single-byte charset: a cost of at most `most`.
+    """Return a cost, at most `most`: how unlikely a sample is as text of a language in a single-byte charset.
 
-    Branches only once in sixteen bytes, which takes a third of the time. In bounds: classes are below `width`, and
-    flags below 8, as was checked when the tables were loaded.
+    Branches only once in sixteen bytes: this takes a third of the time. In bounds: classes are below `width`
+    and flags below 8, as was checked when the tables were loaded.
     """
     cdef const Byte *byte = sample.at
     cdef const Byte *end = sample.at + sample.size

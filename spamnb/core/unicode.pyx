@@ -32,7 +32,7 @@ cdef inline Char char_at(Text text, Size at, Size *after) noexcept nogil:
 
 
 cdef Char long_char_at(Text text, Size at, Size *after) noexcept nogil:
-    """Return the character beyond ASCII at an offset, and set `after` to the offset after it."""
+    """Return the non-ASCII character at an offset, WRONG if invalid; set `after` to the offset after it."""
     cdef int first = byte_at(text, at), byte
     cdef Size size = char_size(first), k
     cdef Char char
@@ -50,7 +50,7 @@ cdef Char long_char_at(Text text, Size at, Size *after) noexcept nogil:
 
 
 cdef inline Size char_before(Text text, Size at) noexcept nogil:
-    """Return where the character before this offset starts; below 0 at the start of the text."""
+    """Return where the character before this offset starts; below 0 if there is none."""
     at -= 1
     while at > 0 and byte_at(text, at) & 0xC0 == 0x80:
         at -= 1
@@ -76,7 +76,7 @@ cdef Text first_chars(Text text, Size most) noexcept nogil:
 
 
 cdef int put_char(Writer *to, Char char) except -1 nogil:
-    """Append a character as UTF-8."""
+    """Append a character to `to` as UTF-8."""
     if char < 0x80:
         put_byte(to, char)
     elif char < 0x800:
@@ -113,7 +113,7 @@ cdef Text without_white(Text text) noexcept nogil:
 
 
 cdef int lower_text(Arena *arena, Text text, Text *result) except -1 nogil:
-    """Set `result` to a text in lower case, as str.lower() does; Python lowers texts with capitals beyond ASCII."""
+    """Set `result` to a text in lower case, by str.lower() itself if there are capitals beyond ASCII."""
     cdef Size at = 0
     cdef Char char
     while at < text.size:

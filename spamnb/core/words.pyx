@@ -1,8 +1,8 @@
-# Makes words separated by spaces of a text: ASCII here, other characters in scripts.pyx, stop words and stems in
-# Python.
+# Turns a text into words separated by spaces. ASCII is read here, other characters in scripts.pyx; Python removes
+# stop words and replaces words by their stems.
 #
 # The result of an ASCII text is as long as the text, that of Chinese up to 7/3 as long; a character that Python
-# normalises becomes up to 18. Of a text that is not ASCII, only the first MAX_WORDS runs between spaces are read.
+# normalises may become 18. Of a text that is not ASCII, only the first MAX_WORDS runs between spaces are read.
 
 cdef struct WordRules:  # a model's rules for words; with a cache, so each thread has its own
     int ngrams  # up to how many neighbouring words make one token
@@ -13,7 +13,7 @@ cdef struct WordRules:  # a model's rules for words; with a cache, so each threa
 
 
 cdef int start_rules(WordRules *rules, words) except -1:
-    """Set `rules` to those of a `Words` object (reading/settings.py), which the caller must keep; None: defaults."""
+    """Set `rules` by `words`: a `Words` (reading/settings.py), which the caller must keep; None: defaults."""
     memset(rules, 0, sizeof(WordRules))
     rules.ngrams, rules.is_simple = 1, True
     if words is not None:
@@ -28,7 +28,7 @@ cdef void free_rules(WordRules *rules) noexcept nogil:
 
 
 cdef int spaced(WordRules *rules, Arena *arena, Text text, Text *result) except -1 nogil:
-    """Set `result` to the words of a text, in lower case, separated by spaces; quotes and long words are left in."""
+    """Set `result` to the words of a text, in lower case, separated by spaces; keep quotes and long words."""
     cdef Byte *copy
     cdef bint is_plain
     if rules.dotless:
@@ -56,7 +56,7 @@ cdef int filter_words(WordRules *rules, Arena *arena, Text *words) except -1 wit
 
 
 cdef int read_scripts(RunCache *cache, Arena *arena, Text text, Text *result) except -1 nogil:
-    """Cut pieces between spaces into words if they have characters beyond ASCII; only MAX_WORDS pieces are read."""
+    """Set `result` to a text with its non-ASCII pieces cut into words; only MAX_WORDS pieces are read."""
     cdef Writer to
     cdef Size at, start, copied = 0
     text = first_runs(text)
@@ -91,7 +91,7 @@ cdef Text first_runs(Text text) noexcept nogil:
 cdef int plain_typography(Arena *arena, Text text, Text *result) except -1 nogil:
     """Set `result` to a text with ASCII instead of typographic quotes, dashes, bullets and the like.
 
-    In two thirds of the texts beyond ASCII, only these are not ASCII: such texts are then read four times as fast.
+    In two thirds of the texts beyond ASCII, only these are not ASCII: then reading is four times as fast.
     """
     cdef Writer to
     cdef Size at, after = 0, copied = 0
@@ -144,7 +144,7 @@ cdef Size count_words(Text spaced) noexcept nogil:
 # For Python
 
 cdef class Cutting(Memory):
-    """The memory for one call from Python, and the rules of a `Words` object, which the caller must keep alive."""
+    """Memory for one call from Python, and the rules of a `Words` object that the caller must keep alive."""
 
     cdef WordRules rules
 

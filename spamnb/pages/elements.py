@@ -1,7 +1,7 @@
 """HTML and SVG built element by element, with everything escaped that is not markup.
 
-A forgotten call cannot turn text from mail into markup: `element` escapes plain strings, and leaves only the
-results of `element` unchanged.
+Text from mail cannot become markup by a forgotten call: `element` escapes every plain string, and leaves only
+`Markup` unchanged, such as its own results.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Markup(str):
 
 
 def element(name: str, /, *children: Child, **attributes: str | float | None) -> Markup:
-    """Make an HTML or SVG element. `class_` is written class, `text_anchor` text-anchor; None is left out."""
+    """Make an HTML or SVG element. `class_` becomes class, `text_anchor` text-anchor; None is omitted."""
     written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(visible(attribute_text(value)))}"'
         for key, value in attributes.items()
@@ -49,17 +49,17 @@ def attribute_text(value: str | float) -> str:
 
 
 def visible(text: str) -> str:
-    """Replace characters that are not visible, such as control characters and zero-width spaces."""
+    """Replace invisible characters: white space by spaces, control characters and the like by U+FFFD."""
     return text if text.isprintable() else printable("".join(" " if c.isspace() else c for c in text))
 
 
 def untrusted(text: str, most: int, *, ending: bool = False) -> Markup:
-    """Make an element of text from mail or a file name, shortened; it cannot reverse the text around it."""
+    """Put shortened text from mail or a file name into <bdi>, so that it cannot reverse text around it."""
     return element("bdi", shortened(text, most, ending=ending))
 
 
 def shortened(text: str, most: int, *, ending: bool = False) -> str:
-    """Shorten a text at its end or, to keep its `ending`, at its beginning."""
+    """Shorten a text to `most` characters: cut its end or, if the `ending` must stay, its beginning."""
     if len(text) <= most:
         return text
     return "…" + text[1 - most :] if ending else text[: most - 1] + "…"

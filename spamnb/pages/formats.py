@@ -27,7 +27,7 @@ def percent(value: float | None) -> str:
 
 
 def interval_text(interval: Sequence[float] | None, form: Callable[[float | None], str]) -> str | None:
-    """Return a 95 % interval as text, both ends written by `form`; None if it is unknown."""
+    """Return a 95 % interval as text, with both ends written by `form`; None for an unknown interval."""
     return f"{form(interval[0])} to {form(interval[1])}" if interval else None
 
 

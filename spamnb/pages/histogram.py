@@ -1,6 +1,6 @@
 """A histogram of the scores of two groups of messages: bars above the axis and bars below it.
 
-The scale of messages is logarithmic, so that the few on the wrong side can be seen.
+The number of messages has a logarithmic scale, so that a few on the wrong side of a cutoff can be seen.
 """
 
 from collections.abc import Sequence
@@ -93,7 +93,7 @@ def histogram(
 
 
 def fitting_bins(scores: Array, marks: Sequence[float]) -> Bins:
-    """Choose bins for all scores but a few far from the others, and for the cutoffs (`marks`) near these."""
+    """Choose bins for the scores, except a few that are far away, and for the cutoffs (`marks`) near them."""
     tails = np.percentile(scores, (0, 0.5, 99.5, 100)).tolist() if len(scores) else [0.0] * 4
     low, high = (tails[0], tails[3]) if tails[3] - tails[0] <= 3 * (tails[2] - tails[1]) else tails[1:3]
     width = max(high - low, 0.5, abs(low) / 1000)
@@ -140,7 +140,7 @@ def unsure_band(x: Linear, marks: Sequence[float]) -> Markup:
 
 
 def cutoff(x: Linear, at: float, name: str, *, lowest: bool) -> Markup:
-    """Draw a cutoff line with a name; near the edge, the name is lower and on the line's other side."""
+    """Draw the line of a cutoff and its name: near the edge, lower and on the other side of the line."""
     words = f"← {name} {tick(round(at, 2))}" if lowest else f"{tick(round(at, 2))} {name} →"
     line_x = x.at(at)
     fits = (line_x - LEFT if lowest else RIGHT - line_x) > CHARACTER_WIDTH * len(words)

@@ -1,4 +1,4 @@
-"""The page that explains a verdict, and its sections: one file without scripts, which loads nothing."""
+"""The page that explains a verdict, and the page's sections: one file that needs no scripts or network."""
 
 from collections.abc import Mapping, Sequence
 
@@ -47,7 +47,7 @@ def message_page(why: Explanation, path: str) -> str:
 
 
 def message_sections(why: Explanation, *details: Markup) -> tuple[Markup | None, ...]:
-    """Make the sections of a page about a message; the last (numbers and `details`) is closed at first."""
+    """Make the sections of a page about a message; the last one (`details` and numbers) starts out closed."""
     ids = row_ids(why)
     return (
         message_section(why, ids),

@@ -21,7 +21,7 @@ MIN_TINT, MAX_TINT = 0.10, 0.60  # of the weakest and the strongest word
 
 
 class WordTinter:
-    """Colours words by what their tokens add to the score, and attaches notes on counts and weights."""
+    """Colours words by what their tokens add to the score; a note on a word shows counts and weights."""
 
     def __init__(self, why: Explanation, rows: Mapping[str, str]) -> None:
         self.why = why
@@ -32,7 +32,7 @@ class WordTinter:
         self.noted: set[tuple[str, ...]] = set()
 
     def tinted(self, piece: MarkedPiece) -> Markup:
-        """Colour a word that adds to the sum, with a note; the tab key stops only at a word's first place."""
+        """Colour a word that adds to the sum, with a note; the tab key stops only where it occurs first."""
         reasons = [self.reasons[token] for token in piece.tokens]
         weight = sum(reason.mark for reason in reasons)
         if not weight or isnan(weight):
@@ -54,7 +54,7 @@ class WordTinter:
         )
 
     def note(self, reasons: list[Reason]) -> str:
-        """Describe the counts and weight of each token, strongest first."""
+        """Return the text of a note: the counts and the weight of each token, strongest first."""
         strongest = sorted(reasons, key=lambda reason: -abs(reason.mark))
         notes = [
             f"{reason.token[:MAX_TITLE]}: {self.counts(reason)}, {signed(reason.weight)}"

@@ -43,7 +43,7 @@ def document(title: str, masthead: Markup, *sections: Child, sheets: Sequence[st
 
 
 def section(title: Child, intro: Child, *content: Child) -> Markup:
-    """Make a section: its title, a few words on how to read it, and its content."""
+    """Make a section: a title, a few words (`intro`) on how to read the section, and its content."""
     return element("section", element("h2", title), intro_text(intro), *content)
 
 
@@ -66,7 +66,7 @@ def titled(name: str, content: Markup | None) -> Markup | None:
 
 
 def scrolling(name: str, content: Markup) -> Markup:
-    """Let a wide table scroll on a phone, also by keyboard."""
+    """Put a wide table into an element that scrolls, by touch or keyboard; screen readers say its `name`."""
     return element("div", content, class_="scroll", tabindex="0", role="region", aria_label=name)
 
 
@@ -82,7 +82,7 @@ def card(name: str, figure: Child, meaning: Child, interval: str | None = None) 
 
 
 def small(text: str | None) -> Markup | None:
-    """Show an interval or a share in small type; return None if there is none."""
+    """Show an interval or a share in small type; return None if there is no `text`."""
     return element("span", text, class_="span") if text else None
 
 

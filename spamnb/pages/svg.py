@@ -95,7 +95,7 @@ def x_axis(scale: Scale, name: str, ticks: Ticks = None, form: Form = tick) -> M
 
 
 def y_axis(scale: Scale, name: str, ticks: Ticks = None) -> Markup:
-    """Draw lines across the plot, their values at the left, and a name above."""
+    """Draw the axis at the left: lines across the plot, their values, and the name of the axis above."""
     marks = [
         (line(LEFT, y, RIGHT, y, "rule"), text(LEFT - 6, y + 3.5, tick(abs(value)), "end"))
         for value in (scale.ticks if ticks is None else ticks)
@@ -142,7 +142,7 @@ def text(x: float, y: float, words: str, anchor: str = "middle", class_: str | N
 
 
 def legend(lines: Iterable[tuple[str, str]]) -> Markup:
-    """List the names of lines, each beside a sample of the line; `lines` has names and classes."""
+    """List the names of lines, each beside a sample of the line; `lines`: (name, class in style sheet)."""
     drawn = [
         (element("svg", line(0, 5, 26, 5, class_), viewBox="0 0 26 10", aria_hidden="true"), name)
         for name, class_ in lines

@@ -1,1 +1,1 @@
-"""Pages to look at: an evaluation, a message and its evidence."""
+"""The report on an evaluation, an HTML page."""

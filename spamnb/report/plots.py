@@ -129,7 +129,7 @@ def trade_off(judged: JudgedMessages, missed_at: Mapping[str, float | None]) -> 
 
 
 def without_overlap(marks: Sequence[tuple[float, float]], y: Logarithmic) -> list[tuple[float, float]]:
-    """Return the marks whose texts do not overlap: of two at about the same height, only the second."""
+    """Return the marks whose texts do not overlap: of two at about the same height, only the later one."""
     return [
         (at, value)
         for index, (at, value) in enumerate(marks)
