@@ -67,7 +67,7 @@ cdef Tag HEADER_TAG
 
 
 cdef void fill_table(Byte *table, const char *separators, bint keeps_other) noexcept:
-    """Fill `table` with bytes' replacements: a space for `separators`; if `keeps_other`, non-ASCII stays."""
+    """Fill `table` with replacements of bytes: `separators` become spaces; `keeps_other` keeps non-ASCII."""
     cdef int byte
     for byte in range(256):
         if byte <= 32 or byte == 127 or is_one_of(byte, separators):

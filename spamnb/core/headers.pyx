@@ -37,7 +37,7 @@ fill_names(
 
 
 cdef int make_canonical(Arena *arena, Text raw, Text *result) except -1 nogil:
-    """Set `result` to a message with LF as the only line end, none at its end, so that copies are equal."""
+    """Set `result` to `raw` with LF as the only line end, and no LF at the end, so that copies are equal."""
     result[0] = raw
     if has(raw, CR):
         if has(raw, LF):
@@ -145,7 +145,7 @@ cdef bint has_encoded_word(Text text) noexcept nogil:
 
 
 cdef int add_field(Mail *mail, HeaderBlock *block, Size start, Size colon, Size end, bint is_folded) except -1 nogil:
-    """Add the header field from `start` to `end` to `block`, return 1; return 0 if the body starts there."""
+    """Add the header field from `start` to `end` to `block`; return 1, or 0 if the body starts there."""
     cdef Text data = mail.data
     cdef Text name = piece(data, start, colon), raw
     cdef Field *field
@@ -266,7 +266,7 @@ cdef bint is_tag(Text word) noexcept nogil:
 # For Python
 
 def canonical(bytes raw) -> bytes:
-    """Return a message with LF as the only line end, none at its end, so that copies are equal."""
+    """Return a message with LF as the only line end, and no LF at its end, so that copies are equal."""
     cdef Memory memory = Memory()
     cdef Text text
     make_canonical(&memory.arena, text_of(raw), &text)

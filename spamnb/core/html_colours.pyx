@@ -82,7 +82,7 @@ cdef int colour_of(Text word) noexcept nogil:
 
 
 cdef int function_colour(Text word) noexcept nogil:
-    """Return the colour of rgb(…), for hsl(…) a grey as light; CLEAR if transparent, INHERITED if invalid."""
+    """Return the colour of rgb(…) or, as a grey, of hsl(…); CLEAR if transparent, INHERITED if invalid."""
     cdef Text written = argument_of(word, b"("), one
     cdef Size at = 0, unused
     cdef int count = 0

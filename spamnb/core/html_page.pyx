@@ -220,7 +220,7 @@ cdef int element_named(PageReader *reader, Text name, uint64_t hash, Element **e
 
 
 cdef inline bint is_open(const PageReader *reader, const Element *element) noexcept nogil:
-    """Return whether an element of this type is open; in a table, those around the table do not count."""
+    """Return whether an element of this type is open; elements around an open table do not count."""
     return element.innermost > 0 and element.innermost >= reader.elements[0].innermost
 
 

@@ -87,7 +87,7 @@ cdef Size find_end_tag(Text html, Text name, Size start) noexcept nogil:
 cdef Size read_attributes(TagScanner *scanner, Size at, Size start) except -1 nogil:
     """Read the attributes of the tag that begins at `at`, from `start` on; return the offset after the tag.
 
-    A tag ends at the first ">" outside of quotes; if a quote does not end within MAX_TAG, at the very first.
+    A tag ends at the first ">" outside quotes. If a quote does not end within MAX_TAG, quotes do not count.
     """
     cdef Text html = scanner.html
     cdef Size limit = min(at + 1 + MAX_TAG, html.size), end

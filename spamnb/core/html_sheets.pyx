@@ -66,7 +66,7 @@ cdef struct StyleSheet:
 # Traits
 
 cdef Trait *find_trait(StyleSheet *sheet, Text name, int kind, bint is_added) except? NULL nogil:
-    """Return the trait (class, id …) of this name and kind; if missing, a new one if `is_added`, or NULL."""
+    """Return the trait (class, id …) of this name and kind; if new, add it (`is_added`) or return NULL."""
     cdef Trait **slot = &sheet.slots[hash_of(name, HASH_SEED + kind) & (TRAIT_SLOTS - 1)]
     cdef Trait *trait = slot[0]
     while trait is not NULL and not (trait.kind == kind and equal(trait.name, name)):

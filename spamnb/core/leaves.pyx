@@ -229,7 +229,7 @@ cdef int kind_of_file(Arena *arena, Text start, Text content_type) except -1 nog
 
 
 cdef bint is_text(Text start) noexcept nogil:
-    """Return whether bytes can begin a text: UTF-8, UTF-16, or less than a third of them above 0x7f."""
+    """Return whether bytes can begin a text: UTF-16, or free of controls and either UTF-8 or mostly ASCII."""
     cdef Size at
     cdef int byte
     if begins_as_utf16(start):

@@ -157,7 +157,7 @@ cdef int fill_candidate(Candidate *candidate, object module, str name, int rarit
 
 
 cdef int fill_language(Language *found, object module, str language, bytes kinds, bytes classes) except -1:
-    """Fill `found` for a language in a charset; `kinds` and `classes` have an item for each byte above 0x7f.
+    """Fill `found`, the table of a language in a charset; `kinds` and `classes`: for each byte above 0x7f.
 
     Kinds: small letter (s), capital (C), frequent mark (.), rare mark (,), none (-). Classes: see BETWEEN.
     """

@@ -63,7 +63,7 @@ cdef class Weigher:
     cdef double[MAX_LOGARITHMS] logarithms
 
     def __init__(self, int label_count, int spam_apart, str event, epsilon, log_zero):
-        """Set event model and smoothing. `epsilon`: None if ε depends on the token. `log_zero`: for log 0."""
+        """Set event model and smoothing; `epsilon`: None if ε depends on the token, `log_zero`: for log 0."""
         if not 0 <= label_count < MAX_COLUMNS or not NO_LABEL <= spam_apart < label_count:
             raise ValueError("too many labels, or a wrong index of the label spam")
         self.label_count, self.spam_apart = label_count, spam_apart
@@ -126,7 +126,7 @@ cdef class Weigher:
         ]
 
     cdef int copy_counts(self, row, uint64_t *counts) except -1:
-        """Copy from `row` to `counts` what the view uses: messages or, if it is multinomial, occurrences."""
+        """Copy from `row` to `counts` what the view uses: message counts or, if multinomial, occurrences."""
         cdef int k
         cdef Size first = len(row) - self.label_count
         if first < 0:

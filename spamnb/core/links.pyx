@@ -85,7 +85,7 @@ cdef int add_www_links(Arena *arena, Text text, Texts *links, Size most) except 
 
 
 cdef Size link_end(Text text, Size at) except -1 nogil:
-    """Return where the link with offset `at` in it ends; punctuation of the sentence around is left out."""
+    """Return where the link that contains offset `at` ends; punctuation after the link is left out."""
     cdef Size end = at, after = 0, chars = 0
     cdef Char char
     while end < text.size and chars < MAX_LINK:
@@ -257,7 +257,7 @@ cdef int plain_letters_in(Arena *arena, Text *text) except -1 with gil:
 
 
 cdef bint is_usual(Text host) noexcept nogil:
-    """Return whether a host is in its usual form: small letters, digits, hyphens and dots."""
+    """Return whether a host is in its usual form: small letters, digits, hyphens, and dots between them."""
     cdef Size at
     cdef int byte
     for at in range(host.size):

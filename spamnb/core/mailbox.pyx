@@ -120,7 +120,7 @@ cdef Size unquote(Text data, Byte *to) noexcept nogil:
 
     If a `From ` line follows an empty line, the mailbox quotes none, but relies on Content-Length (mboxcl2).
     Then each `>` was written by the author, and stays. Otherwise `>` is removed, because it is far more often
-    written by a program.
+    written by a mail program.
     """
     cdef Text wanted = literal(b"From ")
     cdef Size at = 0, start, end, size = 0
@@ -291,7 +291,7 @@ def is_envelope(data):
 
 
 def is_deleted(bytes data not None):
-    """Return whether a message is marked as deleted or moved; it stays in the file until that is compacted.
+    """Return whether a message is marked as deleted or moved, so that compacting the mailbox will remove it.
 
     Thunderbird sets a bit in one of its header fields, which it puts first; a later one is not trusted, as
     the sender can have written it. Dovecot, Alpine and others put a D in X-Status, which is trusted anywhere.

@@ -52,7 +52,7 @@ cdef class Message:
 
     @property
     def data(self) -> bytes:
-        """The message with LF as its only line end, and none at its end, so that copies are equal."""
+        """The message with LF as the only line end, and no LF at its end, so that copies are equal."""
         if self.made_data is None:
             is_raw = self.mail.data.size == len(self.raw) and self.mail.data.at == text_of(self.raw).at
             self.made_data = self.raw if is_raw else bytes_of(self.mail.data)
@@ -69,7 +69,7 @@ cdef class Message:
 
     @property
     def fields(self) -> list[tuple[str, str]] | None:
-        """A list of (name in lower case, raw value, one character per byte); None if there are no headers."""
+        """The headers as (name in lower case, raw value with a character per byte), or None if none exist."""
         cdef Field *field
         if self.made_fields is None and self.mail.has_headers:
             self.made_fields = []
