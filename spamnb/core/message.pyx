@@ -69,7 +69,7 @@ cdef class Message:
 
     @property
     def fields(self) -> list[tuple[str, str]] | None:
-        """The headers as (name in lower case, raw value with a character per byte), or None if none exist."""
+        """Headers as (name in lower case, raw value with a character per byte); None if there are none."""
         cdef Field *field
         if self.made_fields is None and self.mail.has_headers:
             self.made_fields = []
