@@ -57,7 +57,7 @@ def run_command_line() -> int:
 
 
 def exit_code_of(run: "Callable[[], int | None]") -> int | None:
-    """Call `run`, print an error, if any, and return the exit code; after Ctrl-C, end by a signal."""
+    """Call `run`, print any error, and return the exit code; on Ctrl-C or closed output, end by a signal."""
     try:
         return run()
     except ReaderGone:

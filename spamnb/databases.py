@@ -24,9 +24,9 @@ DAMAGED = ".damaged"  # what is added to the path of a database that was set asi
 
 
 class Database(sqlite3.Connection):
-    """An open SQLite database. Its shared lock on a lock file keeps other processes from renaming it.
+    """An open SQLite database. Its shared lock on a lock file prevents its renaming by other processes.
 
-    SQLite closes a database by deleting its log by name: after a renaming, this could be another's log.
+    On closing, SQLite deletes the log by its name: after a renaming, this could be the log of a new database.
     """
 
     path = ""
@@ -74,7 +74,7 @@ class Database(sqlite3.Connection):
 def open_database(path: str, prepare: Callable[[Database], object], attempts: int = 2) -> Database:
     """Open a database, or create a missing one; rename a damaged one, and make a new one in its place.
 
-    `prepare` makes missing tables. Raises OSError if a file of the database belongs to an untrusted user.
+    `prepare` makes missing tables. Raises OSError if `check_owner` refuses one of the files.
     """
     make_folder(os.path.dirname(path))
     with ExitStack() as closing:

@@ -161,7 +161,7 @@ def open_own(path: str, flags: int) -> int:
 
 
 def prepare_database(path: str) -> None:
-    """Create an SQLite database if it is missing; raise OSError if an untrusted user owns one of its files.
+    """Create an SQLite database if it is missing; raise OSError if `check_owner` refuses one of its files.
 
     An existing file is not opened: closing the file would drop the locks that SQLite has on it.
     """

@@ -13,7 +13,7 @@ MAX_LABELS = 100  # of a model: their indices are stored in a signed byte
 
 
 def sorted_into(labels: "Collection[str]") -> list[str]:
-    """Return the labels but ham and spam, for sorting mail; [] unless there are spam and two other labels."""
+    """Return the labels other than ham and spam, for sorting; [] unless there are spam and two others."""
     return [label for label in labels if label not in LABELS] if SPAM in labels and len(labels) > 2 else []
 
 

@@ -81,7 +81,7 @@ def without_marks(word: str) -> str:
 
 
 def without_non_joiners(text: str) -> str:
-    """Replace each Persian non-joiner by a space, as many people type it, and remove other non-joiners."""
+    """Replace each Persian non-joiner by a space, which many people type; remove other non-joiners."""
     pieces: list[str] = []
     for piece in text.split(NON_JOINER):
         if piece:

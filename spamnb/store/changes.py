@@ -18,7 +18,7 @@ DUPLICATE, CONFLICTING = "duplicate", "conflicting"
 
 
 def outcome(before: str | None, after: str | None) -> str:
-    """Return a word, such as "moved", for the change of a message's label; None means not learned."""
+    """Return a word, such as "moved", for a change of a message's label; the label None: not learned."""
     if before == after:
         return UNKNOWN if after is None else KNOWN
     if after is None:

@@ -1,4 +1,4 @@
-"""Copying a model and its journal consistently while other processes learn."""
+"""Copy a model and its journal so that they fit together, while other processes learn."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class BadNetwork:
         self._loop.close()
 
     def cut(self):
-        """End all open connections, without waiting."""
+        """Cut all open connections at once, whatever they are doing."""
         self._wait_for(self._cut())
 
     async def _cut(self):

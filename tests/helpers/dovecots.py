@@ -177,7 +177,7 @@ class Dovecot(DovecotProcess):
 
 
 def deliver(path, raw, to):
-    """Deliver a message by LMTP, with CRLF at line ends; return False if Dovecot asks to try again later."""
+    """Deliver a message by LMTP, with CRLF at line ends; return False if it must be sent again later."""
     with smtplib.LMTP(str(path), timeout=PATIENCE) as lmtp:
         try:
             lmtp.sendmail("ann@example.org", [to], re.sub(rb"\r?\n", b"\r\n", raw))

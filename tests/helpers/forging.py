@@ -35,7 +35,7 @@ def changed(known: Any, places: tuple[Any, ...], value: object) -> Any:
 
 
 def forged_model(data: bytes, places: tuple[Any, ...], value: object, **columns: bytes) -> bytes:
-    """Return a model file with `value` in the head, and other bytes in columns, which the head ignores."""
+    """Return a model file with `value` in its head, and new `columns`, whose checksums in it stay old."""
     model: dict[str, Any] = msgpack.unpackb(data) | columns
     model["head"] = changed(model["head"], places, value)
     model["crc32"] = crc32(msgpack.packb(model["head"]))

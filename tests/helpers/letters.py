@@ -23,7 +23,7 @@ FORGERIES = [raw for name, raw in ODD.items() if name.startswith(("forged", "our
 
 
 def letters(forgeries=None):
-    """Return unusual messages, with only the first `forgeries` if given; then ham and spam in turn."""
+    """Return unusual messages (of the forged ones, the first `forgeries`), then ham and spam in turn."""
     left_out = NO_MAIL.union(
         [] if os.environ.get("SPAMNB_LONG") else FORGERIES[forgeries or len(FORGERIES) :]
     )

@@ -161,7 +161,7 @@ def missing(name: str) -> str:
 
 
 def require(name: str) -> None:
-    """Skip the test that runs now, unless a program starts."""
+    """Skip the test that runs now, or let it fail, unless a program starts."""
     if why := missing(name):
         may_lack = os.environ.get("SPAMNB_MAY_LACK")
         is_forbidden = name in FORBIDDEN and NOT_INSTALLED not in why

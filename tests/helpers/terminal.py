@@ -34,7 +34,7 @@ class Terminal:
         return self.tmux("capture-pane", "-p")
 
     def end(self):
-        """Kill the program, with which tmux ends, too; do not wait for init, which may take seconds."""
+        """Kill the program and wait until it is dead; tmux ends, too. init may take seconds to remove it."""
         with suppress(ProcessLookupError):
             process = os.pidfd_open(self.pid)
             os.killpg(self.pid, signal.SIGKILL)

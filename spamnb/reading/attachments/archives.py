@@ -110,7 +110,7 @@ def local_members(data: bytes, allowance: Allowance) -> list[Member]:
 def member_at(
     data: bytes, fields: int, name: int, name_size: int, offset: int, allowance: Allowance
 ) -> Member:
-    """Return the file that a header describes; `fields`: where the fields begin that all headers have."""
+    """Return the file that a header describes; `fields`: offset of the fields that both headers have."""
     allowance.work -= STEPS_OF_MEMBER
     flags = number(data, fields, 2)
     written = allowance.decode(data[name : name + min(name_size, MAX_NAME)])
