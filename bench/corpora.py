@@ -154,7 +154,7 @@ def retold(contents: Sequence[bytes], count: int, seed: int) -> Iterator[bytes]:
     """Yield `count` messages: the real ones, then random copies of them in which words are changed.
 
     In a copy, random words of the text are replaced by made-up words of the same length: 22 new words and 44
-    new pairs per message. The last messages of the SpamAssassin corpus have 18 to 28 and 60 to 90 new ones.
+    new pairs per message. In the last messages of the SpamAssassin corpus, these are 18 to 28 and 60 to 90.
     """
     draw = random.Random(seed)
     yield from contents[:count]

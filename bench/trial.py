@@ -9,7 +9,7 @@ Run by `make ablation`; rules.py has the rules and their switches. The columns o
 - each corpus of --bodies, without headers, in halves: its spam, its own ham and that of all other corpora;
 
 then the share of each corpus that is read differently without the rule (a small share can gain little), and
-the attack (attacks.py) that gains most spam without the rule, at a cutoff by which 0.5 % of the ham is lost.
+the attack (attacks.py) that gains most without the rule: its spam caught, if 0.5 % of the ham is lost.
 """
 
 from __future__ import annotations
