@@ -253,8 +253,8 @@ def _highest_of_label(scores: Scores, others: Scores, deviations: float) -> floa
 def highest_score(scores: Scores, others: Scores, loss: float, scale: float = SCALE, more: int = 0) -> float:
     """Return the score that at most the share `loss` of a label's mail exceeds: the higher of two estimates.
 
-    One is for mail like the learned mail, the other for mail unlike it. `others`: the other label's scores,
-    which show how high scores can be; `more`: how many messages the label has besides those of `scores`.
+    One is for mail like the learned mail, one for unfamiliar mail. `others`: the other label's scores, which
+    show how high scores can be; `more`: how many learned messages of the label are not in `scores`.
     """
     loss = max(loss, MIN_LOSS)
     unmet = max(quantile(scores, 1 - TAIL_SHARE), 0.0) + _above_unmet(len(scores) + more, loss, scale)
@@ -279,9 +279,9 @@ def highest_of_learned_kinds(scores: Scores, end: float, loss: float) -> float:
 
 
 def _above_unmet(count: int, loss: float, scale: float) -> float:
-    """Return how far a cutoff must be above the mean score of mail unlike the learned to lose only `loss`.
+    """Return how far a cutoff must be above the mean score of unfamiliar mail, to lose the share `loss`.
 
-    After `count` messages, the next one is unlike them with probability 1 / (count + 1) (Laplace).
+    After `count` messages, the next one is unfamiliar with probability 1 / (count + 1) (Laplace).
     """
     of_all = loss * (count + 1)
     return UNMET_DEVIATION * scale * float(inverse_normal(1 - of_all, 0, 1)) if of_all < 1 else -inf

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def numeric_evidence(
     sums_by_name: Mapping[str, Sequence[Sums]], numbers: Mapping[str, float]
 ) -> list[Evidence]:
-    """Return the evidence of those `numbers` for which every label has values; weights are log densities."""
+    """Return the evidence of the `numbers` for which every label has values, by normal distributions."""
     found = []
     for name, value in sorted(numbers.items()):
         sums = sums_by_name.get(name)
@@ -47,6 +47,6 @@ def means_and_variances(by_label: Sequence[Sums]) -> list[tuple[float, float]]:
 
 
 def variance_of(sums: Sums) -> float:
-    """Return the variance Σx²/n − mean², with a single division: exact if the sums are whole numbers."""
+    """Return the variance Σx²/n − mean², by a single division: rounded only once for whole numbers."""
     n, total, squares = sums
     return max(0.0, (n * squares - total * total) / (n * n))

@@ -120,7 +120,7 @@ class Likelihood:
     def bias(self) -> float:
         """The log-odds of spam before any token is seen; without a label spam, those of the second label.
 
-        In a view that sums weights, the log-odds of a message are bias + Σ times · weight(token's row).
+        With two labels and no damping, a message has log-odds of bias + Σ times · weight(token's row).
         """
         return self.log_odds(Scorer(self).joint())
 

@@ -54,7 +54,7 @@ class Score:
         return Score([*self.labels[:k], *self.labels[k + 1 :]], [*self.joint[:k], *self.joint[k + 1 :]], [])
 
     def lead_among_others(self, label: str) -> float:
-        """Return a label's lead over the best other label except spam; NaN for spam, or if there is none."""
+        """Return a label's lead over the best other but spam; NaN for spam, or without spam and 2 others."""
         if label == SPAM or SPAM not in self.labels or len(self.labels) <= 2:
             return nan
         return self.without(SPAM).of(label)

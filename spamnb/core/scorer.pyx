@@ -84,12 +84,12 @@ cdef class Scorer:
             self.grams.start_message()
 
     def add(self, row, double times, int part):
-        """Add a token with the counts `row`; return flags: STRONG, STRONG_AMONG_OTHERS; 0: not evidence."""
+        """Add a token with the counts `row`; return STRONG, STRONG_AMONG_OTHERS, both, or 0: no evidence."""
         self.weigher.copy_counts(row, self.row)
         return self.add_row(times, part)
 
     def weights_of(self, row):
-        """Return a token's weight by label; if spam is compared with the others as one, theirs are equal."""
+        """Return a token's weights by label; labels compared with spam as one get the same weight."""
         self.add(row, 1.0, 0)
         return self.evidence_weights()
 
@@ -123,7 +123,7 @@ cdef class Scorer:
     cdef inline int64_t weigh(
         self, uint64_t count, uint64_t other, int64_t *weight, int64_t *other_weight
     ) noexcept nogil:
-        """Set `weight` and `other_weight` to a token's weights in the two columns, times `share_of_token`.
+        """Set `weight`, `other_weight` to a token's weights by its two counts, times its `share_of_token`.
 
         Return `share_of_token` × 2^SHARE_BITS, or 0 if the token is not evidence.
         """
@@ -146,7 +146,7 @@ cdef class Scorer:
         return rounded(share * ONE_TOKEN) & -is_strong
 
     cdef int compare(self, uint64_t count, uint64_t other, int part) noexcept nogil:
-        """Add a token, given its counts in the two compared columns; return whether the token is evidence."""
+        """Add a token by its counts for two labels (or spam and others); return whether it is evidence."""
         cdef int64_t strong = self.weigh(count, other, &self.weights[self.first], &self.weights[self.second])
         cdef int64_t of_first
         if part == PHRASE:
@@ -164,7 +164,7 @@ cdef class Scorer:
     cdef void compare_all(
         self, const uint64_t *counts, const uint64_t *others, const Byte *parts, Size size
     ) noexcept nogil:
-        """Add `size` tokens by their counts in two columns; `parts`: HEAD or BODY, for word pairs plus 2."""
+        """Add `size` tokens by their counts for two labels; `parts`: HEAD or BODY, for word pairs plus 2."""
         cdef Size at = 0
         while at < size:
             self.compare_some(counts + at, others + at, parts + at, min(<Size>MAX_TERMS, size - at))
@@ -300,7 +300,7 @@ cdef class Scorer:
         self.terms_left = MAX_TERMS
 
     cdef inline int column_of(self, int label_index) noexcept nogil:
-        """Return a label's column: its own, but `second` for labels that are compared with spam as one."""
+        """Return the column of a label's sums: `second` for labels that are compared with spam as one."""
         return label_index if self.spam_apart in (NO_LABEL, label_index) else self.second
 
     cdef void compute_means(self, double *found) noexcept nogil:
@@ -324,7 +324,7 @@ cdef class Scorer:
             found[self.spam] += self.gain_of_repeated_spam()
 
     cdef void put_others_behind_rest(self, double *found) noexcept nogil:
-        """Shift the log-joints of all labels but spam, so that the highest is that of these labels as one."""
+        """Shift the log-joints of all labels but spam: the highest becomes that of these labels as one."""
         cdef double best = -INFINITY, rest_sum
         cdef int k
         rest_sum = self.sum_of_means(self.second)
@@ -336,7 +336,7 @@ cdef class Scorer:
                 found[k] = rest_sum + (found[k] - best)
 
     cdef void limit_spam(self, double *found, double doubt) noexcept nogil:
-        """Reduce spam's lead if evidence is scarce; if there is any, also subtract up to `doubt` nats."""
+        """Reduce spam's lead if there is little evidence; if there is any, subtract up to `doubt` nats."""
         cdef double best = -INFINITY, trust = self.trust()
         cdef int k
         for k in range(self.label_count):
@@ -382,12 +382,12 @@ cdef class Scorer:
         return self.weigher.background[label_index] + self.sum_at(2 * label_index)
 
     cdef double sum_of_means(self, int column) noexcept nogil:
-        """Return a column's mean weight in the body + that in the head + `share_of_grams` × that of grams."""
+        """Return a column's mean weight in the body, plus head, plus `share_of_grams` × the same of grams."""
         cdef double of_words = self.mean(0, column) + self.mean(1, column)
         return of_words + self.share_of_grams * self.grams.sum_of_means(column) if self.grams is not None else of_words
 
     cdef double mean(self, int part, int column) noexcept nogil:
-        """Return a column's mean weight: sum / (tokens used + damping). It does not grow with the message."""
+        """Return the mean weight of a column (a label, or all but spam): sum / (tokens used + damping)."""
         cdef int64_t strong = self.strong[part]
         if self.spam_apart != NO_LABEL and column != self.first and column != self.second:
             strong = self.strong_among_others[part]
@@ -400,7 +400,7 @@ cdef class Scorer:
 
 
 cdef double repeat_gain(int64_t of_spam, int64_t phrases, double head) noexcept nogil:
-    """Return how many nats spam gains if the text was learned as spam, perhaps with other names and links.
+    """Return how many nats spam gains if a message's text was learned as spam, perhaps with other links.
 
     `phrases`: word pairs that are evidence, or in no learned message; `of_spam`: those for spam. In tests on
     four corpora, by models of three of them, 8 to 24 % of the phrases or less were for spam in 99.8 % of the

@@ -93,7 +93,7 @@ cdef class FeatureScorer:
     # One message
 
     def score(self, FeatureSet features not None):
-        """Return two lists for a message: each label's log-joint, and its mean weights [body, head][label]."""
+        """Return two lists for a message: log-joints by label, and mean weights as [body, head][label]."""
         cdef double[MAX_COLUMNS] joint
         cdef double[2 * MAX_COLUMNS] parts
         self.keep_logarithms_if_used()
@@ -139,7 +139,7 @@ cdef class FeatureScorer:
             free(found)
 
     cdef int keep_logarithms_if_used(self) except -1:
-        """Store logarithms of low counts from the second call on: it takes as long as scoring a message."""
+        """Store logarithms of low counts, from the second call on: this takes as long as one message."""
         if self.is_used:
             self.likelihood.keep_logarithms()
         self.is_used = True
@@ -155,7 +155,7 @@ cdef class FeatureScorer:
         )
 
     cdef int score_features(self, Features *features, double *joint, double *parts) except -1 nogil:
-        """Write log-joints to `joint`, and mean weights in body and head to `parts` unless this is NULL."""
+        """Write a message's log-joints to `joint`, mean weights in body and head to `parts` unless NULL."""
         cdef Size at
         self.scorer.start_message()
         self.length = self.new_words = self.new_pairs = 0
@@ -191,7 +191,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int compute_score(self, const int64_t *numbers, double *joint, double *parts) except -1 nogil:
-        """Write the log-joints, with `numbers` added, and mean weights; `numbers` and `parts` may be NULL."""
+        """Write log-joints, those of `numbers` added unless NULL, and mean weights (`parts`) unless NULL."""
         self.scorer.compute_joint(joint)
         if parts is not NULL:
             self.scorer.compute_means(parts)
@@ -246,7 +246,7 @@ cdef class FeatureScorer:
         return 0
 
     cdef int collect_rows(self, const Rows *rows, const int32_t *places, Size start, Size end) except -1 nogil:
-        """Collect entries `start` to `end` with counts; `places`: their numbers in the table, or NULL."""
+        """Collect entries `start` to `end` and their counts; `places`: numbers in the table, or NULL."""
         cdef Size at, taken = 0
         if places is not NULL and self.reads_pairs and self.scorer.is_of_two:
             self.collected = end - start
@@ -468,7 +468,7 @@ cdef class FeatureScorer:
     cdef void subtract_own(self, int label_index) noexcept nogil:
         """Subtract the message itself from the collected counts of its label (`label_index`).
 
-        Add to `own_tokens` how many collected tokens are learned, to `own_unique` those in no other message.
+        Add to `own_tokens` how many of the tokens are learned, to `own_unique` how many only by this message.
         """
         cdef uint64_t *own = self.columns + label_index * self.room
         cdef const uint64_t *other

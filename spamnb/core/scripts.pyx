@@ -231,9 +231,9 @@ cdef inline int start_word(Writer *to, Size *words) except -1 nogil:
 
 
 cdef Size add_plain_words(Writer *to, Text text, Size *words, bint is_normal) except -1 nogil:
-    """Append words up to the first one that Python must normalise; return the offset of the rest.
+    """Append words up to one that Python must normalise (all if `is_normal`); return where the rest starts.
 
-    The rest begins with the separator before that word: a mark may change it. `is_normal`: is normalised.
+    The rest starts with the separator before that word, because a mark behind the separator may change it.
     """
     cdef Char[2 * MAX_PIECE] word
     cdef Char char = 0, before = 0

@@ -125,7 +125,7 @@ cdef int add_results(Features *features, Arena *arena, Text value, Text domain) 
 
 
 cdef int find_server(Arena *arena, Text value, Text plain, Size *at, Text *domain) except -1 nogil:
-    """Set `domain` to the server that wrote a header, and `at` to where the results begin in `plain`."""
+    """Set `domain` to the server that wrote `value`, and `at` to where results begin in `plain`."""
     cdef Text server = until(plain, 59, 0)
     at[0] = server.size + 1
     if has(server, 61):  # "=": Microsoft names no server
@@ -296,5 +296,5 @@ def authentication_results(str value) -> tuple[str, list]:
 
 
 def sender_tokens(headers: list) -> list:
-    """Return the tokens that tell about the sender, in order; `headers` has (name, value) pairs."""
+    """Return tokens such as `from:reply-to=same`, in order; `headers`: (name, value) pairs."""
     return tokens_of_headers(headers, None, True)

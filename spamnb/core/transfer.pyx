@@ -156,7 +156,7 @@ cdef int decode_lines(Arena *arena, Text body, int declared, DecodedBody *result
 
 
 cdef Size end_of_lines(Text body, Size at, int encoding, bint *may_be) noexcept nogil:
-    """Find the next lines that all may be encoded, or all are not: set `may_be`, return where they end."""
+    """Find the next lines that all may be encoded, or all cannot: set `may_be`, return where they end."""
     cdef Text line = until(body, c"\n", at)
     may_be[0] = may_be_encoded(line, encoding)
     at += line.size
@@ -269,7 +269,7 @@ cdef int decode_quoted_block(Arena *arena, Text block, Text *result) except -1 n
 
 
 cdef bint is_quoted(Text text, Text decoded) noexcept nogil:
-    """Return whether most "=" in `text` begin escapes of quoted-printable, few of them control characters."""
+    """Return whether most "=" in `text` begin escapes of quoted-printable, few of control characters."""
     cdef Size escapes = 0, signs = 0, controls, at = find_byte(text, 61, 0)
     cdef bint is_second = False  # of two signs: "==" stands for one, as "=3D" does
     cdef int next

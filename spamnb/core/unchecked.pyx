@@ -37,7 +37,7 @@ cdef inline Size first_high(Text text, Size at) noexcept nogil:
 
 
 cdef inline uint32_t load_four(const Byte *at) noexcept nogil:
-    """Return four bytes as a number, the first lowest. In bounds: only `add_grams` calls it, with 4 left."""
+    """Return four bytes as a number, first byte lowest. In bounds: `add_grams` calls it where 4 are left."""
     cdef uint32_t four
     memcpy(&four, at, 4)
     return SPAMNB_FIRST_LOWEST(<uint64_t>four) >> SPAMNB_FOUR_SHIFT

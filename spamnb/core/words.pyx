@@ -91,7 +91,7 @@ cdef Text first_runs(Text text) noexcept nogil:
 cdef int plain_typography(Arena *arena, Text text, Text *result) except -1 nogil:
     """Set `result` to a text with ASCII instead of typographic quotes, dashes, bullets and the like.
 
-    In two thirds of the texts beyond ASCII, only these are not ASCII: then reading is four times as fast.
+    In two thirds of non-ASCII texts, only these are not ASCII; the result is then read four times as fast.
     """
     cdef Writer to
     cdef Size at, after = 0, copied = 0

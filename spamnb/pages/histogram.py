@@ -140,7 +140,7 @@ def unsure_band(x: Linear, marks: Sequence[float]) -> Markup:
 
 
 def cutoff(x: Linear, at: float, name: str, *, lowest: bool) -> Markup:
-    """Draw the line of a cutoff and its name: near the edge, lower and on the other side of the line."""
+    """Draw a line for a cutoff, and a name; near the edge, put the name lower and on the other side."""
     words = f"← {name} {tick(round(at, 2))}" if lowest else f"{tick(round(at, 2))} {name} →"
     line_x = x.at(at)
     fits = (line_x - LEFT if lowest else RIGHT - line_x) > CHARACTER_WIDTH * len(words)

@@ -111,6 +111,6 @@ def text(block: Section, tinter: WordTinter) -> Markup:
 
 
 def with_line_breaks(words: str) -> list[Markup | str]:
-    """Return a text with an HTML element for each line break."""
+    """Return the lines of a text, with a <br> element between each two."""
     first, *rest = words.split("\n")
     return [first, *(part for line in rest for part in (element("br"), line))]
