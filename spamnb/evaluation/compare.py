@@ -131,7 +131,7 @@ def compare_candidates(
     fold_count: int,
     jobs: int,
 ) -> Iterator[ComparedCandidate]:
-    """Cross-validate each candidate on the same folds; mail is read once for equal tokenizer settings.
+    """Cross-validate each candidate on the same folds; mail is read once for each tokenizer.
 
     So the results are grouped by tokenizer settings, beginning with those of the first candidate.
     """

@@ -1,5 +1,5 @@
-"""A resident server: the model stays in memory, and mail programs ask over a socket.
+"""The server: it keeps the model in memory, and answers requests of mail programs over sockets.
 
-`judge` uses models that are reopened when their files change. `spamd`, `rspamd` and `milter` have the
-protocols, which read requests from a `clients.Connection`. `server` starts and stops all.
+`judge` judges mail, and reopens models whose files have changed. `spamd`, `rspamd` and `milter` speak one
+protocol each, over the connections of `clients`. `server` starts and stops everything.
 """

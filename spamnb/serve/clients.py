@@ -1,7 +1,7 @@
-"""Connections to clients, with limits on the time each may take and on the memory of all together.
+"""Connections to clients, with limits on the time of each client and on the memory of all together.
 
-A task of asyncio serves each client. To drop a slow client, its timeout is shortened: every conversation that
-ends early ends with a TimeoutError.
+A task of asyncio serves each client. To drop a client, the server shortens its timeout: the task then ends
+with a TimeoutError, as for a client that is too slow.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Clients:
                 return
 
     def drop_slowest(self) -> bool:
-        """Drop the client that let the server wait longest, unless it is new; return True if dropped."""
+        """Drop the client that the server waits for longest; return False if no wait is long enough."""
         slowest = next(iter(self.waited_for), None)
         if slowest is None or slowest.since + FIRST_BYTES_WAIT > slowest.loop.time():
             return False
@@ -105,7 +105,7 @@ class Clients:
             slowest.give_way()
 
     async def stop(self) -> None:
-        """Give clients some seconds to finish a request that has begun, and drop all other clients."""
+        """Give clients GRACE seconds to finish requests, if begun, else IDLE_GRACE; wait until all are gone."""
         self.stopping = True
         for connection in self.waited_for:
             connection.shorten_to(connection.grace)
@@ -126,7 +126,7 @@ class Connection:
         self.held = 0  # bytes counted in HeldBytes
         self.begun = False  # whether a request has begun and is not answered yet
         self.ended = False  # whether the client will send no more
-        self.complete = False  # whether the client has sent everything when the protocol ends
+        self.complete = False  # whether nothing needs to be read from the client after the last answer
         self.since = 0.0  # when the server began to wait for the client
         self.timeout: asyncio.Timeout
 
@@ -136,7 +136,7 @@ class Connection:
 
     @asynccontextmanager
     async def waiting(self, seconds: float | None = None) -> AsyncIterator[None]:
-        """Limit the time of a `with` block, in which the server waits for this client and may drop it."""
+        """Limit the time of a `with` block in which the server waits for this client, and may drop it."""
         self.since = self.loop.time()
         self.clients.waited_for[self] = None
         seconds = seconds or self.clients.options.timeout
@@ -156,7 +156,7 @@ class Connection:
         self.hold(0)
 
     def shorten_to(self, seconds: float) -> None:
-        """Let the server wait for this client at most `seconds` more."""
+        """Make the server wait for this client for at most `seconds` from now."""
         end = self.loop.time() + seconds
         if not self.timeout.expired():
             self.timeout.reschedule(min(self.timeout.when() or end, end))
@@ -187,7 +187,7 @@ class Connection:
         self.hold(len(self.data))
 
     async def read_line(self, longest: int) -> bytes | None:
-        """Return the next line without its line end; None if the line is too long or not complete."""
+        """Return the next line without its line end; None if it is too long, or if its end never comes."""
         searched = 0
         while (end := self.data.find(b"\n", searched)) < 0:
             if self.ended or len(self.data) > longest:
@@ -199,7 +199,7 @@ class Connection:
         return line.removesuffix(b"\r") if len(line) <= longest else None
 
     async def read_up_to(self, size: int) -> bytes:
-        """Read `size` bytes, or fewer if the client stops sending."""
+        """Return the next `size` bytes, or fewer if the client stops sending."""
         while len(self.data) < size and not self.ended:
             await self._receive_more()
         with memoryview(self.data) as view:
@@ -222,7 +222,7 @@ class Connection:
             raise Gone from error
 
     async def end(self, answer: bytes) -> None:
-        """Send the last answer, then discard further input: closing at once could lose the answer."""
+        """Send the last answer, then ignore further input; to close at once could lose the answer."""
         await self.send(answer)
         if self.complete or self.ended:
             return

@@ -1,4 +1,4 @@
-"""Learn messages in processes of their own, so that judging does not wait for locks."""
+"""Learn messages in separate processes, so that judging does not wait for locks on models."""
 
 import asyncio
 import gc
@@ -29,7 +29,7 @@ class Lesson(NamedTuple):
     model: str
     raw: bytes
     label: str | None
-    base: str | None = None  # the shared model, as base of a user's model that may not exist yet
+    base: str | None = None  # the shared model: the base, if a new model is made for a user
     owner: Rights = ROOT  # the rights with which a server that runs as root learns
 
     def run(self, log: Log) -> bytes:
@@ -58,10 +58,10 @@ class Lessons:
         self.processes = asyncio.Semaphore(MAX_PROCESSES)
         self.count: Counter[str] = Counter()  # by model
         self.turns: dict[str, asyncio.Lock] = {}
-        self.found_locked: dict[str, float] = {}  # when a lesson last found a model locked until its timeout
+        self.found_locked: dict[str, float] = {}  # when a lesson last waited in vain for the lock
 
     async def learn(self, lesson: Lesson) -> str:
-        """Learn a message in a process of its own, and return the outcome."""
+        """Learn or forget a message in a new process, and return the outcome."""
         model, asked = lesson.model, monotonic()
         is_full = self.count.total() >= MAX_WAITING or self.count[model] >= MAX_WAITING_FOR_A_MODEL
         if is_full or not self.held.take(len(lesson.raw)):
@@ -103,7 +103,7 @@ class Lessons:
         return result or FAILED_PREFIX + b"the process that learned the message has died"
 
     def _learn_and_exit(self, lesson: Lesson, writer: int) -> NoReturn:
-        """In a new process: close the sockets of clients, learn, write the outcome to a pipe, and exit."""
+        """In the new process: close the sockets of clients, learn, write the outcome to a pipe, and exit."""
         try:
             for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
                 signal.signal(number, signal.SIG_IGN)  # finish learning that has begun

@@ -24,7 +24,7 @@ class Log:
     def judged(
         self, verdict: Verdict, size: int, message: Message, seconds: float, asked: str, **more: str
     ) -> None:
-        """Log a verdict and more facts, such as model, user and queue id."""
+        """Log a verdict on a message; `more` are other facts, such as model, user and queue id."""
         listed = f" {escaped(verdict.reason)}" if verdict.reason else ""
         points = f"{escaped(verdict.label)} {verdict.points:.1f} score={score_text(verdict.score)}{listed}"
         self._write(points, size, envelope_of(message), seconds, asked, more)

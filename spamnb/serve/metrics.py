@@ -47,7 +47,7 @@ class Counters:
         self.by_name[name] += 1
 
     def text(self, model: str) -> str:
-        """Return the counters, and the numbers that GAUGES describes for a model, as text for Prometheus."""
+        """Return the counters, and what GAUGES lists for the model file `model`, as text for Prometheus."""
         return "".join(f"{line}\n" for line in self._lines(model))
 
     def _lines(self, model: str) -> Iterator[str]:
@@ -83,7 +83,7 @@ def about(name: str, kind: str, what: str) -> tuple[str, str]:
 
 
 def figures(model: str) -> tuple[int, int, int, int]:
-    """Return the four numbers that GAUGES describes, for the files of a model; all 0 if it cannot be read."""
+    """Return the four numbers that GAUGES lists, of a model and its journal; all 0 if it is unreadable."""
     try:
         messages = sum(read_head(open_file(model))[0]["messages"])
         changed = int(os.stat(model).st_mtime)

@@ -1,8 +1,8 @@
 """The milter protocol: a mail server shows each message before accepting it, and asks what to do.
 
 The package kilter reads and writes packets, and checks that both sides follow the options they agreed on. But
-the names of hosts and headers, which strangers choose, are read here: kilter accepts only valid names in
-ASCII, so mail from a client that says `HELO xn--a` would not be filtered.
+packets with names of hosts and headers are read here: strangers choose these names, and kilter accepts only
+valid ones in ASCII, so that mail from a client that says `HELO xn--a` would not be filtered.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class ReceivedHeader:
         self.helo = content.partition(b"\0")[0]
 
     def read_recipient(self, content: bytes) -> None:
-        """Read a recipient packet: an address, then options. Only the first two recipients are kept."""
+        """Read a recipient packet: an address, then options. Two are kept: more make no difference."""
         if len(self.recipients) < 2:
             self.recipients.add(content.partition(b"\0")[0])
 
@@ -97,7 +97,7 @@ class ReceivedHeader:
         self.queue_id = b""
 
     def as_bytes(self) -> bytes:
-        """Return the header as Postfix writes it, but b"" without a client; two recipients are not named."""
+        """Return the header as Postfix writes it, which names a single recipient only; b"" if no client."""
         if not self.client:
             return b""
         name = self.helo or self.client.partition(b" ")[0]
@@ -115,7 +115,7 @@ class Milter:
         self.held = held
 
     async def handle(self, connection: Connection) -> bytes:
-        """Serve a session of any number of messages; if this fails, the mail server decides on its own."""
+        """Serve a session with any number of messages; if this fails, the mail server decides on its own."""
         connection.complete = True
         session = Session(self)
         try:
@@ -155,7 +155,7 @@ async def read_packet(connection: Connection) -> bytes:
 
 
 class MilterMessage:
-    """A message that the mail server sends part by part; if it is too large, its parts are discarded."""
+    """A message that the mail server sends in pieces; if it becomes too large, all pieces are dropped."""
 
     def __init__(self, milter: Milter) -> None:
         self.milter = milter
@@ -212,7 +212,7 @@ class MilterMessage:
         return b"".join((received.as_bytes(), *self.head, b"\n" if body else b"", body))
 
     def removals(self) -> list[FilterMessage]:
-        """Return commands to remove forged headers, the last first, so that the others keep their numbers."""
+        """Return commands to remove forged headers, the last first, so that other numbers stay valid."""
         forged = ((name, number) for name, count in self.forged.items() for number in range(count, 0, -1))
         return [ChangeHeader(number, name.decode(), b"") for name, number in forged]
 

@@ -25,7 +25,7 @@ MAX_USER_ENTRIES = 1 << 24  # bytes, for a view that reads all entries
 
 
 class ReloadingModel(ABC):
-    """A model, opened again when its file or journal has changed; if that fails, the old model is used."""
+    """A model, opened again when its file or journal has changed; if that fails, it is used as it was."""
 
     is_link = False  # whether its path may be a link
 
@@ -94,7 +94,7 @@ class SharedModel(ReloadingModel):
         self.tables: dict[int, CountTable] = {}  # by the generation of a model file: its counts
 
     def current_base(self) -> Model | None:
-        """Return this model as base of users' models; if it cannot be opened, report this, return None."""
+        """Return this model as base of users' models; if it cannot be opened, report this and return None."""
         try:
             return self.current()
         except SpamnbError as error:
@@ -125,7 +125,7 @@ class UserModel(ReloadingModel):
         super().__init__(path)
         self.shared = shared  # the only base that it may have
         self.owner = owner
-        self.opened_on: Model | None = None  # the shared model when this one was opened
+        self.opened_on: Model | None = None  # the shared model at the time this one was opened
 
     def _is_on_old_base(self) -> bool:
         return self._model is not None and self._base_for(self._model.stored) is not self.opened_on

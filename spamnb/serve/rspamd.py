@@ -1,7 +1,7 @@
 """The protocol of rspamd, as rspamc and other clients use it: HTTP, with answers in JSON.
 
-A web page in a browser on this machine could send such requests, too. So requests with an Origin are refused,
-and requests to host names that an attacker may have let point to this machine.
+A web page in a browser on this machine could send such requests, too. So requests with a header Origin are
+refused, and those to host names except localhost: an attacker may have let these point to this machine.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def description(verdict: Verdict) -> str:
 
 
 def milter_block(verdict: Verdict, style: str, header: str) -> dict[str, Any]:
-    """Return headers that a mail server must remove (0: all of that name), and headers to add at the top."""
+    """Return headers for a mail server to remove (0: all of that name), and headers to add at the top."""
     fields = (field.partition(":") for field in header_fields(verdict, style, header))
     return {
         "remove_headers": {name.decode(): 0 for name in header_names(style, header)},

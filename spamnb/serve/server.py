@@ -1,5 +1,5 @@
-"""The server: where it listens, how it reacts to signals, and how it ends. The server is one process with one
-thread, which also judges: 0.4 ms for most messages, 0.2 s for the largest.
+"""The server: where it listens, how it reacts to signals, and how it ends. One thread serves all clients and
+judges their messages, which takes 0.4 ms for most, and 0.2 s for the largest.
 """
 
 import asyncio

@@ -27,7 +27,7 @@ Request = TypeVar("Request")
 
 
 class Refusal(Exception):
-    """An error as answer to a request: the reason, and the kind under which metrics count the error."""
+    """Raised to answer a request with an error; `kind` is the name under which metrics count the error."""
 
     def __init__(self, kind: str, why: str) -> None:
         super().__init__(why)
@@ -35,7 +35,7 @@ class Refusal(Exception):
 
 
 class Asked:
-    """The user and the message of a request, as far as the request was read."""
+    """The user and the message of a request, empty until they are read."""
 
     def __init__(self, peer: int | None) -> None:
         self.peer = peer  # the user id of a client of a Unix socket; None at a port, where it is unknown

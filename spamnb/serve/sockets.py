@@ -16,7 +16,7 @@ HTTP = "http"  # FileDescriptorName= of sockets in systemd's settings
 
 
 def listen(address: str, allow_network: bool = False) -> list[socket.socket]:
-    """Listen at HOST:PORT, unix:PATH or PATH (at localhost for IPv4 and IPv6); return the sockets."""
+    """Listen at HOST:PORT, unix:PATH or PATH; return the sockets (for localhost, of IPv4 and of IPv6)."""
     try:
         if path := unix_path(address):
             return [_unix(path)]
@@ -67,7 +67,7 @@ def is_local(listener: socket.socket) -> bool:
 
 
 def _tcp_both(port: int) -> list[socket.socket]:
-    """Listen at localhost for IPv4 and, since spamc tries ::1 first, for IPv6 if the machine has IPv6."""
+    """Listen at localhost for IPv4 and, if the machine has IPv6, also for IPv6, which spamc tries first."""
     listeners = [_tcp("127.0.0.1", port)]
     with contextlib.suppress(OSError):
         listeners.append(_tcp("::1", port))
@@ -93,7 +93,7 @@ def _unix(path: str) -> socket.socket:
 
 
 def _remove_left_over(path: str) -> None:
-    """Remove the socket that an ended server left at a path; raise an error if a server still answers."""
+    """Remove the socket that an ended server left at a path; raise an error if a server or file is there."""
     with contextlib.suppress(FileNotFoundError):
         if not stat.S_ISSOCK(os.lstat(path).st_mode):
             raise CannotCreate(f"cannot listen at {path}: a file has this name; use another path")

@@ -106,13 +106,13 @@ class Request:
         self.length: int | None = None  # of the message; None if it ends when the client stops sending
         self.user = ""
         self.compressed = False
-        self.label = ""  # what to learn the message as
+        self.label = ""  # to learn the message under
         self.set = self.remove = False  # whether to learn the message, and whether to forget it
         self.remote = b""  # DidSet or DidRemove; `spamc -C` expects it in the answer
 
     @property
     def has_headers(self) -> bool:
-        """Whether headers follow: always for TELL, from version 1.1 on for judging, from 1.5 on otherwise."""
+        """Whether headers follow: always for TELL; to judge from protocol 1.1 on, for others from 1.5 on."""
         return self.command == b"TELL" or self.version >= (1.1 if self.command in JUDGING else 1.5)
 
     def add_header(self, line: bytes) -> None:
@@ -227,7 +227,7 @@ class Spamd(Service[Request]):
 
 
 def decompressed(packed: bytes, most: int) -> bytes:
-    """Return a message decompressed, cut off after `most` + 1 bytes; raise Refusal if it is damaged."""
+    """Decompress a message, but only up to `most` + 1 bytes; raise Refusal if it is damaged."""
     stream = zlib.decompressobj()
     try:
         raw = stream.decompress(packed, most + 1)

@@ -15,7 +15,7 @@ MAX_LIST = 1 << 20  # bytes
 
 
 class UserLists:
-    """The users' own lists of senders, read when first needed, and again when they have changed."""
+    """The users' own lists of senders, read when they are first needed, and again when they have changed."""
 
     def __init__(self, models: UserModels) -> None:
         self.models = models

@@ -74,7 +74,7 @@ class Summary:
             counts[what] = counts.get(what, 0) + number
 
     def note(self, batch: Batch, conflicting: Sequence[int]) -> None:
-        """Add what was not read of a batch, and names of `conflicting` messages: given under two labels."""
+        """Add reports of unread files of a batch, and names of `conflicting` messages: under two labels."""
         self.unreadable += failures(batch.unreadable)
         self.skipped += skipped_mail(batch.unreadable)
         left = MAX_CONFLICTS - len(self.conflicts)

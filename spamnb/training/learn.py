@@ -85,7 +85,7 @@ def learned_label(path: str, raw: bytes) -> str | None:
 def fold_in_background(path: str, limit: int, most: int = TOO_LONG) -> None:
     """Merge a journal larger than `limit` bytes into its model, in a new process, so that mail need not wait.
 
-    If the journal is larger than `most` bytes, this process merges it and waits, since no other one did so.
+    If the journal is larger than `most` bytes, this process merges it itself before it goes on.
     """
     lock = Lock(path, patience=0, kind=TRAINING)
     size = 0

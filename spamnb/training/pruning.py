@@ -23,7 +23,7 @@ class Pruned:
 
 
 def prune(path: str, days: int = OLD_DAYS, rare: int = RARE_MESSAGES, *, try_only: bool = False) -> Pruned:
-    """Remove tokens and pairs of at most `rare` messages, not learned for `days` days; return the sizes."""
+    """Remove tokens and pairs of at most `rare` messages, last seen over `days` days ago; return sizes."""
     with Lock(path, kind=TRAINING):
         stored, size = StoredModel.open(path), os.path.getsize(path)
         total = sum_of(stored, oldest_day=max(0, today() - days), rare=rare)

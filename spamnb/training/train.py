@@ -109,7 +109,7 @@ def write(
 
 
 def fold(path: str, always: bool = False) -> None:
-    """Merge a model's journal into its file, if it has records or `always`. The caller must hold the lock."""
+    """Merge a journal into its model file if it has records, or if `always`. The caller holds the lock."""
     stored = StoredModel.open(path)
     if stored.journal.records or always:
         rewrite(stored, sum_of(stored))

@@ -65,7 +65,7 @@ def find_limits(
 ) -> dict[str, Any]:
     """Find cutoffs and calibration from the scores of learned mail; a `scorer` first scores the sample.
 
-    The shares of misfiled mail depend on scores, and scores on these shares: if they change, score again.
+    Scores depend on the shares of misfiled mail, and these on the scores: both are computed up to twice.
     """
     messages = learned.message_counts(len(labels))
     shares = misfiled_shares(labels, messages, learned.scored())
