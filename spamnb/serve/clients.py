@@ -105,7 +105,7 @@ class Clients:
             slowest.give_way()
 
     async def stop(self) -> None:
-        """Give clients GRACE seconds to finish requests, if begun, else IDLE_GRACE; wait until all are gone."""
+        """Give clients GRACE seconds to finish begun requests, others IDLE_GRACE; wait until all are gone."""
         self.stopping = True
         for connection in self.waited_for:
             connection.shorten_to(connection.grace)
