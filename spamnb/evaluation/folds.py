@@ -88,7 +88,7 @@ class CrossValidation:
 
     @contextmanager
     def table_without(self, fold: int) -> Iterator[CountTable]:
-        """Yield a table with the counts of all mail except a fold; later, add the fold to the table again."""
+        """Yield a table with the counts of all mail except a fold; after the `with` block, add it again."""
         try:
             table = self.unused.pop()
         except IndexError:

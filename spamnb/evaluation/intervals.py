@@ -1,6 +1,6 @@
 """Uncertainty of figures: 95 % intervals, and tests of whether a difference could be chance.
 
-All come from formulas: for a filter without mistakes on ten messages, resampling would give [1, 1].
+All come from formulas: resampling would give the interval [1, 1] for ten messages without a mistake.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def compare_verdicts(truth: Array, verdict_a: Array, verdict_b: Array) -> tuple[
 
 
 def mcnemar_exact_p(won: int, lost: int) -> float:
-    """Return how probably won + lost throws of a fair coin are at least so uneven (McNemar's exact test)."""
+    """Return the probability that won + lost throws of a coin are so uneven, or more (McNemar's test)."""
     throws, fewer = won + lost, min(won, lost)
     term = comb(throws, fewer) / (1 << throws)
     tail = 0.0

@@ -9,8 +9,8 @@ page use these lists. The definitions are those of scikit-learn. Where it leaves
   message has or gets; None counts as 0 in it.
 - With a label "spam", all other mail counts as ham. Ham lost is ham judged as spam; spam missed is spam
   judged as another label. Unsure mail is neither.
-- Spam missed at 0.1 % ham lost is measured with a single cutoff: the lowest that at most 0.1 % of the ham
-  exceeds, with fewer than 1,000 ham none. It has no interval, because this cutoff is itself an estimate.
+- Spam missed at 0.1 % ham lost is measured with one cutoff: the lowest that at most 0.1 % of the ham exceeds
+  (no ham, if there are fewer than 1,000). It has no interval, because this cutoff is itself an estimate.
 - The calibration error is that of the probability of spam; without spam, of the largest one. It has no
   interval: chance makes it larger, and 3 of 10 resampled intervals contained that of a perfect calibration.
 """

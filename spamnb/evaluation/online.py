@@ -74,7 +74,7 @@ def judge_online(
 class DecisionRule:
     """Cutoffs and calibration for the next message, chosen from the scores of the messages before it.
 
-    These scores are fair, as in training: each message was scored before its own counts were added. With a
+    As in training, no score contains the message's own counts: each was scored before it was learned. With a
     textbook's view, or without a label "spam", there are no cutoffs: the most probable label is chosen.
     """
 
@@ -89,7 +89,7 @@ class DecisionRule:
         self.due = 1.0  # the number of scores at which cutoffs are chosen next
 
     def note(self, truth: int, score: float, lead: float) -> None:
-        """Add a message's true label, score, and lead of this label; choose cutoffs again if many are new."""
+        """Add a message's label, score and lead of that label; after many new ones, choose cutoffs again."""
         if self.cutoffs is None:
             return
         self.scores[self.labels[truth] == SPAM].append(score)

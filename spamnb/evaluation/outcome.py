@@ -114,5 +114,5 @@ def roc(is_spam: Array, score: Array) -> tuple[Array, Array]:
 
 
 def counts_above(level: Array, levels: int) -> Array:
-    """Return how many messages are above each cutoff, the highest first; `level`: rank of each score."""
+    """Return how many messages are above each cutoff, highest cutoff first; `level`: rank of each score."""
     return np.concatenate(([0], np.cumsum(np.bincount(level, minlength=levels)[::-1])))

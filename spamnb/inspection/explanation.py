@@ -1,7 +1,7 @@
 """Explain a verdict as a sum that can be checked by hand.
 
 A lead is explained: how far spam is ahead of the best other label or, if spam is not in question, how far the
-verdict is ahead of the next label. With two labels, one of them spam, the lead is the score. It is a sum:
+verdict is ahead of the next label. With two labels, one of them spam, it is the score. A lead is a sum:
 
     lead = prior + absent words + Σ adds,   adds = weight · times      (the textbooks' models)
                                             adds = weight / divisor    (where means are taken)
@@ -214,7 +214,7 @@ class Explanation(NamedTuple):
         }
 
     def _base_map(self, row: Row) -> dict[str, Any]:
-        """Return for JSON how many messages of the base have the token of this row; {} without a base."""
+        """Return for JSON how many messages of the base have a token; {} if the model has no base."""
         return {"base_messages": self._counts_map(row)["messages"]} if self.model.base else {}
 
     def _counts_map(self, row: Row) -> dict[str, Any]:

@@ -174,7 +174,7 @@ def mail_name(labels: Sequence[str], label: int, *compared: int) -> str:
 
 
 def labels_in_question(score: Score, verdict: Verdict) -> tuple[int, int]:
-    """Return the indices of two labels to compare; one is spam if the message may or may not be spam."""
+    """Return the indices of two labels to compare; one is spam if it is unsure whether this is spam."""
     is_about_spam = verdict.is_spam is None and SPAM in score.labels
     return compared_labels(score, SPAM if is_about_spam else verdict.label)
 

@@ -175,7 +175,7 @@ def cut_text(text: str, words: Words) -> list[TextPiece]:
 
 
 def mark_tokens(pieces: list[TextPiece], wanted: Wanted, longest: int = 2) -> list[MarkedPiece]:
-    """Mark each piece with the wanted tokens (of up to `longest` words) it is in; join unmarked pieces."""
+    """Mark each piece with the wanted tokens (up to `longest` words) that have it; join unmarked pieces."""
     marks = [set(wanted.of(piece)) for piece in pieces]
     order = [(index, word) for index, piece in enumerate(pieces) for word in piece.words]
     for size in range(2, max(2, longest) + 1):

@@ -119,7 +119,7 @@ def day_text(day: int) -> str:
 
 
 def advice(stored: StoredModel, last: int) -> list[str]:
-    """Return advice in sentences, if a label has too little mail beside others, or the model is old."""
+    """Return advice in sentences, if one label has far less mail than another, or the model is old."""
     sentences = []
     most, fewest = max(stored.messages), min(stored.messages)
     if fewest >= ENOUGH and most > LOPSIDED * fewest:

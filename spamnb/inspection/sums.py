@@ -126,7 +126,7 @@ def sum_grams(
 def strong_grams(
     model: Model, features: FeatureSet, toward: int, against: int
 ) -> tuple[dict[int, float], dict[int, float]]:
-    """Return two dicts for strong grams (key: index of the counter): weight, and how much it is in a mean."""
+    """Return two dicts for strong grams (key: counter): their weights, and how much each counts in a mean."""
     likelihood = model.classifier.grams
     found: dict[int, float] = {}
     shares: dict[int, float] = {}

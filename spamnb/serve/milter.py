@@ -84,7 +84,7 @@ class ReceivedHeader:
         self.helo = content.partition(b"\0")[0]
 
     def read_recipient(self, content: bytes) -> None:
-        """Read a recipient packet: an address, then options. Two are kept: more make no difference."""
+        """Read a recipient packet: an address, then options. Only two are kept: more make no difference."""
         if len(self.recipients) < 2:
             self.recipients.add(content.partition(b"\0")[0])
 
@@ -97,7 +97,7 @@ class ReceivedHeader:
         self.queue_id = b""
 
     def as_bytes(self) -> bytes:
-        """Return the header as Postfix writes it, which names a single recipient only; b"" if no client."""
+        """Return the header as Postfix writes it, naming only a single recipient; b"" without a client."""
         if not self.client:
             return b""
         name = self.helo or self.client.partition(b" ")[0]

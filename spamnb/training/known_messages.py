@@ -74,7 +74,7 @@ class Summary:
             counts[what] = counts.get(what, 0) + number
 
     def note(self, batch: Batch, conflicting: Sequence[int]) -> None:
-        """Add reports of unread files of a batch, and names of `conflicting` messages: under two labels."""
+        """Add a batch's reports of unread files, and names of `conflicting` messages (with two labels)."""
         self.unreadable += failures(batch.unreadable)
         self.skipped += skipped_mail(batch.unreadable)
         left = MAX_CONFLICTS - len(self.conflicts)
@@ -95,7 +95,7 @@ class KnownMessages:
         self.moves = [[0] * len(labels) for _ in labels]  # [label before][label now]
 
     def steps(self, batch: Batch, forget: bool, summary: Summary) -> Steps:
-        """Decide what to do with each message of a batch (skip copies), and add this to `summary`."""
+        """Decide what to do with each message of a batch, and count this in `summary`; skip copies."""
         target = NOT_LEARNED if forget else self.labels.index(batch.label or "")
         hashes = memoryview(batch.rows.hashes).cast("Q")
         before = memoryview(self.learned.learn(hashes, target)).cast("b").tolist()
