@@ -112,7 +112,7 @@ STEPS = (
     measured("charsets", "undeclared text is read rightly", 5),
     measured("sorting", "mailing lists are filed into their folders", 10),
     measured("attacks", "what known attacks gain", 20),
-    measured("ablation", "what each setting and rule is worth", 60, f"--seeds 5{OTHER}"),
+    measured("ablation", "what each setting and rule is worth", 150, f"--seeds 5{OTHER}"),
     measured("accuracy", "accuracy beside bogofilter", 15, f"--only halves --seeds 10 {BESIDE}{OTHER}"),
     measured("verdicts", "verdicts on mail not met yet", 30, VERDICTS, "accuracy"),
     measured("variants", "spam marked once is known when it comes again", 30, VARIANTS, "accuracy"),
