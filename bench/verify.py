@@ -36,7 +36,7 @@ EVERYTHING, BUT_PAGES = (".",), (".", ":!*.md", ":!man", ":!bench/records")
 # What makes or checks pages measures nothing; some measure by parts of the tests.
 MEASURED = (
     *BUT_PAGES,
-    *(f":!{name}" for name in "docs budget.toml .ci bench/verify.py bench/figures.py".split()),
+    *(f":!{name}" for name in "docs budget.toml .ci *.js bench/verify.py bench/figures.py".split()),
 )
 BY_BENCH, BY_TESTS = (*MEASURED, ":!tests"), (*MEASURED, ":!tests/**/test_*.py")
 # Options of the outer make are not meant for the makes of the steps.
@@ -85,7 +85,7 @@ def measured(
 
 
 def soaked(part: str, proves: str) -> Step:
-    return measured(f"soak-{part}", proves, 15, f"{part} --minutes 10", "soak", ("strace",), BY_TESTS)
+    return measured(f"soak-{part}", proves, 25, f"{part} --minutes 20", "soak", ("strace",), BY_TESTS)
 
 
 STEPS = (
@@ -181,10 +181,11 @@ def python_code(source: str) -> str:
 
 
 def cython_code(source: str) -> list[str]:
-    """Return the tokens of a source text, without comments, docstrings and empty lines."""
-    found, is_start = [], True  # at the start of a statement, where a string is a docstring
+    """Return the tokens of a source text, without comments, docstrings, texts of errors and empty lines."""
+    found, is_start, raises = [], True, False  # at the start of a statement, a string is a docstring
     for token in tokenize.generate_tokens(io.StringIO(source + "\n").readline):
-        skipped = (tokenize.STRING, tokenize.NEWLINE) if is_start else ()
+        raises = token.string == "raise" or (raises and not is_start)
+        skipped = (tokenize.STRING, tokenize.NEWLINE) if is_start else (tokenize.STRING,) if raises else ()
         if token.type not in (tokenize.COMMENT, tokenize.NL, *skipped):
             found.append(token.string)
             is_start = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)

@@ -17,7 +17,7 @@ TLS_PORTS = {"implicit": 993, "starttls": 143, "none": 143}
 LIST = "list"
 NOTHING, FLAG, MOVE = ACTIONS = ("nothing", "flag", "move")
 NAME = re.compile(r"[\w@+-][\w@+.-]*")  # of an account, and of the file of its state
-WHY_ONE_ACCOUNT = "with two accounts for one mailbox, each would learn as spam what the other moves to Junk"
+WHY_ONE_ACCOUNT = "of two accounts for one mailbox, each would learn as spam what the other has moved"
 SECRETS = ("password_command", "password_file", "keyring", "oauth2_token_command")
 
 
