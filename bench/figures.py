@@ -67,7 +67,7 @@ SUMMARY = (
     ("100 ham and 100 spam learned: ham lost, %", WEEK, (f"100 {OURS}", LOST), (f"100 {THEIRS}", LOST)),
     ("… spam caught, %", WEEK, (f"100 {OURS}", CAUGHT), (f"100 {THEIRS}", CAUGHT)),
     (
-        "all learned, then 300 short ham messages of strangers: ham lost, %",
+        "all learned, 300 short ham messages of strangers judged: ham lost, %",
         SHORT,
         (f"{FIRST} {OURS}", LOST),
         (f"{FIRST} {THEIRS}", LOST),
@@ -86,8 +86,8 @@ SUMMARY = (
 # A sentence, and which row of SUMMARY has its figures, ours and theirs.
 LEAD = (
     (
-        "**Accurate**: of all pairs of a good message and a spam, the good one gets the higher spam score "
-        "in only {} %; with bogofilter, in {} %.",
+        "**Accurate**: a good message gets a higher score than a spam in only {} % of all pairs of the two; "
+        "with bogofilter, in {} %.",
         0,
     ),
     ("**Decisive**: {} % of the mail is left undecided; with bogofilter, {} %.", 4),

@@ -195,7 +195,7 @@ def check_base(path: str, labels: "Sequence[str]", settings: Settings, base: Sto
     if len(labels) != 2 or SPAM not in labels:
         raise DataError(f"{base.path}: cannot be a base: a base has two labels, one of them spam")
     if not view_of(base).has_cutoffs:
-        raise DataError(f"{base.path}: cannot be a base, because its view has no cutoffs")
+        raise DataError(f"{base.path}: cannot be a base: its event, smoothing or damping allows no cutoffs")
 
 
 def view_of(stored: StoredModel) -> View:

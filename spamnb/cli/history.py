@@ -150,7 +150,7 @@ def cells(entry: Entry, time_format: str) -> list[str]:
 
 
 def parse_since(text: str) -> float:
-    """Convert a text to a time in seconds: how long ago, such as `7d`, or a date, such as `2026-11-16`."""
+    """Convert an age such as `7d`, or a date such as `2026-11-16`, to a time in seconds since 1970."""
     number, unit = text[:-1], text[-1:]
     if unit in UNITS and number.isascii() and number.isdecimal() and len(number) < 6:
         return time.time() - int(number) * UNITS[unit]

@@ -87,6 +87,6 @@ def serve(**options: Any) -> None:
             refuse_without_effect("without --listen or --http", "allow_network")
     options["allow_tell"] |= options["allow_tell_all"]
     if options["milter"] and options["allow_tell"] and not options["http"]:
-        raise UsageError("a milter cannot learn mail; to use --allow-tell with --milter, add --http")
+        raise UsageError("--allow-tell needs --http beside --milter, because a milter cannot learn mail")
     sys.stdout.flush()
     sys.exit(Server(Options(**options)).run())

@@ -134,7 +134,7 @@ cdef class CountTable(Counts):
             room *= 2
         if room > MAX_ROOM:
             with gil:
-                raise OverflowError("too many tokens for one table; add less mail to it")
+                raise OverflowError("too many tokens for one table; count the mail in several tables")
         records = <uint64_t *>zeros_of(room * self.record_bytes())
         if self.used:
             memcpy(records, self.records, self.used * self.record_bytes())

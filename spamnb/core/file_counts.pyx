@@ -79,7 +79,7 @@ cdef inline uint64_t first_key(const BlockFile *file, Size number) noexcept nogi
 
 
 cdef inline int64_t block_start(const BlockFile *file, Size number) noexcept nogil:
-    """Return the offset of a block in the column of blocks; the column's size if `number` is past the end."""
+    """Return where a block starts in the column of blocks; for the number after the last, where the column ends."""
     return four_at(file.index + number * INDEX_BYTES + 8) if number < file.count else file.size
 
 

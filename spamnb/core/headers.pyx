@@ -82,7 +82,7 @@ cdef int read_block(Mail *mail, HeaderBlock *block, Size start, Size limit) exce
     """Read the header block at `start`; set `block.body` to where the body starts, NOWHERE if beyond `limit`.
 
     A block ends at a blank line, a line that begins like a boundary, or the first line that cannot be a
-    header. In doubt, a line is taken for body, because words of a body would be lost among headers.
+    header. In doubt, a line belongs to the body: its words would be lost if it were read as a header.
     """
     cdef Text data = piece(mail.data, 0, limit)
     cdef Size at = start, here = start, colon = NOWHERE, feed, found  # start of the field, of the line

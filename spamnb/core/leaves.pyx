@@ -116,7 +116,7 @@ cdef int read_leaf(Mail *mail, Leaf *leaf, Text content_type, HeaderBlock *head,
 # Texts
 
 cdef int read_leaf_text(Mail *mail, Leaf *leaf, Size start, Size end, Size most) except -1 nogil:
-    """Decode the text of a part, from `start` to `end`, into `leaf`; at most its first `most` bytes."""
+    """Decode the text of a part into `leaf`: of its bytes from `start` to `end`, at most the first `most`."""
     cdef Text text = piece(mail.data, start, end)
     cdef Size feed
     if text.size > most:  # cut at a line end, not within a character

@@ -229,7 +229,7 @@ cdef class Mailbox:
         return True
 
     cdef Size discard(self, Size most, Size at) noexcept:
-        """Discard the bytes from offset `most` to `at` - 2; return the new offset of the byte at `at`.
+        """Keep only the first `most` bytes and those from `at` - 2 on; return the new offset of the byte at `at`.
 
         The two bytes before `at` stay, because they show whether the line that ends at `at` is empty.
         """

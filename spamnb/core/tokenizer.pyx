@@ -366,7 +366,7 @@ cdef int add_grams_of_texts(Features *features, Texts *texts) except -1 nogil:
 
 
 cdef int put_joined(Writer *to, Texts *texts, bint words_only) except -1 nogil:
-    """Append texts, joined by spaces, up to about GRAM_TEXT bytes; if `words_only`, one space per gap."""
+    """Append texts, joined by spaces, up to about GRAM_TEXT bytes; `words_only`: make runs of spaces one."""
     cdef Size n, at
     cdef Text text
     for n in range(texts.count):

@@ -44,7 +44,7 @@ def assign_folds(corpus: Corpus, count: int, seed: int = 1) -> Array:
     for label_index, label in enumerate(corpus.labels):
         messages = np.flatnonzero(corpus.truth == label_index)
         if not len(messages):
-            raise DataError(f"no {label} was found; name some mail with this label")
+            raise DataError(f"no {label} was found; give some mail with this label")
         if len(messages) < count:
             needed = f"{count} folds need {count} messages of each label"
             raise DataError(f"{needed}, but {label} has {len(messages)}; use fewer folds")

@@ -257,7 +257,7 @@ def in_range(value: Any, most: int = MAX_UID) -> int:
     """Return a value from the server as a number; raise ValueError if the number is not from 0 to `most`."""
     found = int(value)
     if not 0 <= found <= most:
-        raise ValueError("a number is out of range")
+        raise ValueError(f"the number {found} is out of range")
     return found
 
 

@@ -57,7 +57,7 @@ class Reason(NamedTuple):
 
     @property
     def total_weight(self) -> float:
-        """The weight times the occurrences; a view that uses means divides this, to get what it adds."""
+        """The weight times the occurrences; in a view that uses means, `adds` is this, divided."""
         return self.weight * self.evidence.times if self.evidence.times else 0.0
 
     @property

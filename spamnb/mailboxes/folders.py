@@ -113,7 +113,7 @@ class FolderWalk:
         return problems + messages + below
 
     def unseen_entries(self, folder: str) -> list[Entry]:
-        """Return a folder's entries, sorted, except skipped ones; [] if the folder was already visited."""
+        """Return a folder's entries except those to skip, sorted; [] if the folder was visited before."""
         real = os.path.realpath(folder)
         if real in self.seen:
             return []

@@ -119,7 +119,7 @@ def _is_plain(head: bytes) -> bool:
 
 
 def sole_address(value: str) -> str:
-    """Return the address in a raw From, in lower case; "" unless there is exactly one mailbox.
+    """Return the address in a raw From, in lower case; "" unless there is exactly one address.
 
     An address in a comment, in quotes or in the display name does not count. Forms that programs read in
     different ways also give "", though valid: quoted local parts, domains in brackets, groups, routes.

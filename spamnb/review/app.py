@@ -94,7 +94,7 @@ class Pages:
         return endpoint
 
     def failure(self, request: Request, error: Exception) -> Response:
-        """Answer with a page about an error; our script shows only the element with the id `failure`."""
+        """Answer with a page about an error; to review.js only its element with the id `failure` matters."""
         why = str(error) if isinstance(error, SpamnbError) else "there is no such page"
         try:
             with self.history() as history:

@@ -33,7 +33,7 @@ class Lesson(NamedTuple):
     owner: Rights = ROOT  # the rights with which a server that runs as root learns
 
     def run(self, log: Log) -> bytes:
-        """Learn or forget the message and write this to disk; return the outcome, or why it failed."""
+        """Learn or forget the message and save the change; return the outcome, or why it failed."""
         try:
             if self.owner != ROOT and not os.geteuid():
                 take(self.owner)

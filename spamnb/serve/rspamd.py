@@ -128,7 +128,7 @@ class Rspamd(Service[HttpRequest]):
 
 
 def is_here(host: str) -> bool:
-    """Return whether a Host header is an IP address or localhost, not a name that another site controls."""
+    """Return whether a Host header is localhost, an IP address or empty: not a name that others control."""
     name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
     try:
         return name.lower() in ("", LOCALHOST) or bool(ip_address(name))

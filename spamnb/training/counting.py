@@ -61,7 +61,7 @@ class Counting:
         self._write_run(self.taken, -1)
 
     def _write_run(self, table: CountTable, sign: int) -> None:
-        """Move a table's tokens and pairs to a run (a file); counts of messages and grams stay in memory."""
+        """Move a table's tokens and pairs to a run, a file with this sign; other counts stay in memory."""
         if not len(table):
             return
         merged = self.runs[sign] if len(self.runs[sign]) == MAX_RUNS else []

@@ -110,7 +110,7 @@ def sum_of(stored: StoredModel, **options: Any) -> Merged:
 
 
 def rewrite(stored: StoredModel, total: Merged) -> None:
-    """Write a model again, with new counts (`total`) of the same messages. The caller must hold the lock."""
+    """Write a model again with the counts `total`; its learned messages stay. The caller holds the lock."""
     learned = load_learned(stored)
     learned.relabel(indices_of(stored.labels, total.labels))
     put_in_place(stored.path, total, learned, About.of(stored), stored)

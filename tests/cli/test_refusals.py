@@ -76,7 +76,7 @@ WITHOUT_EFFECT = {
     "evaluate ham spam --tune --report page": "--report has no effect with --tune",
     "inspect --all": "--all has no effect without a message or --sample",
     "serve --allow-network": "--allow-network has no effect without --listen or --http",
-    "serve --milter --allow-tell": "to use --allow-tell with --milter, add --http",
+    "serve --milter --allow-tell": "--allow-tell needs --http beside --milter",
 }
 
 
