@@ -122,8 +122,7 @@ def messages(paths: Iterable[str], *, without: Iterable[str] = ()) -> Iterator[R
 def chunks_by_label(sources: Sources, size: int = CHUNK) -> Iterator[tuple[Chunk, str]]:
     """Yield the mail of each label in chunks of about `size` bytes, each with its label.
 
-    A path of one label is skipped where it lies below a path of another; so are folders whose names
-    contradict their label.
+    A path of one label below one of another is skipped, and so is a folder whose name contradicts its label.
     """
     for label, paths, limits in _with_limits(sources):
         for chunk in chunks(paths, size=size, **limits):
