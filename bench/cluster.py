@@ -50,7 +50,7 @@ def trained(folder: str, boxes: list[str], messages: int) -> Iterator[Row]:
         for _ in range(TURNS):
             for path, how, used in (
                 (here, ("--jobs", str(WORKERS)), jobs),
-                (there, ("--cluster", cluster.scheduler_address), workers),
+                (there, ("--jobs", cluster.scheduler_address), workers),
             ):
                 words = [SPAMNB, "train", "--fresh", "--model", path, *how, *boxes]
                 used.append(done(together(Command(words))))

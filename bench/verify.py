@@ -34,11 +34,10 @@ PASSED, FAILED, VOID, NOT_RUN = "passed", "failed", "void", "not run"
 SHOWN = 60  # last lines of a log on the page
 EVERYTHING, BUT_PAGES = (".",), (".", ":!*.md", ":!man", ":!bench/records")
 # What makes or checks pages measures nothing; some measure by parts of the tests.
-MEASURED = (
-    *BUT_PAGES,
-    *(f":!{name}" for name in "docs budget.toml .ci *.js bench/verify.py bench/figures.py".split()),
-)
+PAGES = "docs budget.toml .ci *.js bench/verify.py bench/figures.py bench/cluster.py".split()
+MEASURED = (*BUT_PAGES, *(f":!{name}" for name in PAGES))
 BY_BENCH, BY_TESTS = (*MEASURED, ":!tests"), (*MEASURED, ":!tests/**/test_*.py")
+BY_CLUSTER = ("spamnb", *(f"bench/{name}.py" for name in "cluster clock corpora peers rows".split()))
 # Options of the outer make are not meant for the makes of the steps.
 OUTER = ("ARGS", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS")
 # Mail that is not in the repository, each variable as HAM,SPAM.
@@ -120,7 +119,7 @@ STEPS = (
     measured("peers", "every other filter, on the same mail", 40, depends=BY_TESTS),
     measured("bench", "speed and memory beside bogofilter", 30, f"--all{TODAY}", needs=("bogofilter",)),
     measured("bench-serve", "the server's speed beside spamd", 10, needs=("bogofilter", "spamc", "spamd")),
-    measured("bench-cluster", "a cluster beside threads", 10, "--messages 12000"),
+    measured("bench-cluster", "a cluster beside threads", 10, "--messages 12000", depends=BY_CLUSTER),
     soaked("kills", "killed at any moment, and before each call that changes the disk, it loses nothing"),
     soaked("crowds", "many learn and judge at once, some are killed: the counts are exact"),
     soaked("calls", "each call that fails is reported, and nothing is lost"),
