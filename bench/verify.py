@@ -23,6 +23,7 @@ import tokenize
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import partial
 from html import escape
 from pathlib import Path
 
@@ -33,11 +34,12 @@ LOGS, RESULTS, PAGE = (ROOT / "build" / name for name in ("verify", "verify.json
 PASSED, FAILED, VOID, NOT_RUN = "passed", "failed", "void", "not run"
 SHOWN = 60  # last lines of a log on the page
 EVERYTHING, BUT_PAGES = (".",), (".", ":!*.md", ":!man", ":!bench/records")
-# What makes or checks pages measures nothing; some measure by parts of the tests.
-PAGES = "docs budget.toml .ci *.js bench/verify.py bench/figures.py bench/cluster.py".split()
-MEASURED = (*BUT_PAGES, *(f":!{name}" for name in PAGES))
-BY_BENCH, BY_TESTS = (*MEASURED, ":!tests"), (*MEASURED, ":!tests/**/test_*.py")
-BY_CLUSTER = ("spamnb", *(f"bench/{name}.py" for name in "cluster clock corpora peers rows".split()))
+# What makes or checks pages measures nothing, and what measures time no accuracy.
+PAGES = "docs budget.toml .ci *.js bench/verify.py bench/figures.py tests/**/test_*.py".split()
+TIMING = "tests/debian bench/beside.py bench/clock.py bench/cluster.py bench/serve.py bench/speed.py".split()
+BY_TIMING = (*BUT_PAGES, *(f":!{name}" for name in PAGES))
+BY_TESTS = (*BY_TIMING, *(f":!{name}" for name in TIMING))
+BY_BENCH = (*BY_TESTS, ":!tests")
 # Options of the outer make are not meant for the makes of the steps.
 OUTER = ("ARGS", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS")
 # Mail that is not in the repository, each variable as HAM,SPAM.
@@ -83,6 +85,9 @@ def measured(
     return Step(name, proves, minutes, needs, arguments, target, measures=True, depends=depends)
 
 
+timed = partial(measured, depends=BY_TIMING)
+
+
 def soaked(part: str, proves: str) -> Step:
     return measured(f"soak-{part}", proves, 25, f"{part} --minutes 20", "soak", ("strace",), BY_TESTS)
 
@@ -101,12 +106,7 @@ STEPS = (
     Step("image-test", "the image is built and runs its services", 20, ("debootstrap", "podman")),
     measured("growth", "hostile mail is read in linear time", 20, depends=BY_TESTS),
     measured(
-        "fuzz",
-        "no bytes break anything, with sanitizers",
-        30,
-        "--seconds 30",
-        needs=("clang",),
-        depends=BY_TESTS,
+        "fuzz", "no bytes break anything, with sanitizers", 30, "--seconds 30", "", ("clang",), BY_TESTS
     ),
     measured("charsets", "undeclared text is read rightly", 5),
     measured("sorting", "mailing lists are filed into their folders", 10),
@@ -116,10 +116,10 @@ STEPS = (
     measured("verdicts", "verdicts on mail not met yet", 30, VERDICTS, "accuracy"),
     measured("variants", "spam marked once is known when it comes again", 30, VARIANTS, "accuracy"),
     measured("misfiled", "accuracy with mail misfiled", 15, f"--only misfiled {BESIDE}", "accuracy"),
-    measured("peers", "every other filter, on the same mail", 40, depends=BY_TESTS),
-    measured("bench", "speed and memory beside bogofilter", 30, f"--all{TODAY}", needs=("bogofilter",)),
-    measured("bench-serve", "the server's speed beside spamd", 10, needs=("bogofilter", "spamc", "spamd")),
-    measured("bench-cluster", "a cluster beside threads", 10, "--messages 12000", depends=BY_CLUSTER),
+    timed("peers", "every other filter, on the same mail", 40),
+    timed("bench", "speed and memory beside bogofilter", 30, f"--all{TODAY}", needs=("bogofilter",)),
+    timed("bench-serve", "the server's speed beside spamd", 10, needs=("bogofilter", "spamc", "spamd")),
+    timed("bench-cluster", "a cluster beside threads", 10, "--messages 12000"),
     soaked("kills", "killed at any moment, and before each call that changes the disk, it loses nothing"),
     soaked("crowds", "many learn and judge at once, some are killed: the counts are exact"),
     soaked("calls", "each call that fails is reported, and nothing is lost"),

@@ -47,7 +47,7 @@ def main(options: list[str]) -> int:
     # A namespace of its own: /proc is gone with the command.
     mounted = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
     command = ["unshare", "--mount", "sh", "-c", mounted, str(HERE), *COMPARE, *map(copied, options)]
-    environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
+    environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/root"}  # for ifile
     return subprocess.run(command, env=environment).returncode
 
 
