@@ -85,11 +85,7 @@ SUMMARY = (
 
 # A sentence, and which row of SUMMARY has its figures, ours and theirs.
 LEAD = (
-    (
-        "**Accurate**: a good message gets a higher score than a spam in only {} % of all pairs of the two; "
-        "with bogofilter, in {} %.",
-        0,
-    ),
+    ("**Accurate**: a good message scores higher than a spam in only {} % of pairs; bogofilter: {} %.", 0),
     ("**Decisive**: {} % of the mail is left undecided; with bogofilter, {} %.", 4),
     ("**Fast**: it learns {}, bogofilter {}.", 10),
 )
@@ -213,7 +209,8 @@ def main() -> None:
     found = outcomes()
     for step in STEPS:
         outcome = found.get(step.name)
-        if step.measures and outcome and outcome.result == PASSED and outcome.is_clean:
+        usable = outcome and outcome.is_clean and (outcome.result == PASSED or "noisy" in outcome.reported)
+        if step.measures and outcome and usable:  # noise is named below the figures
             run = {"command": outcome.command, "commit": outcome.commit, "date": outcome.began}
             take(step.name, log_of(step.name).read_text(), run | {"machine": outcome.machine})
     for page in PAGES:
