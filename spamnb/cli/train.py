@@ -178,7 +178,7 @@ def learn_forwarded(label: str, model: str, raw: bytes, forwarders: tuple[str, .
     if address_of(envelope) not in map(entry_of, forwarders):
         raise DataError("not learned: the sender is not an address given by --forwarded-by")
     if not People(model).is_genuine(envelope, StoredModel.open(model)):
-        raise DataError("not learned: the sender is not proven; log in to your own mail server to forward it")
+        raise DataError("not learned: the sender may be forged; log in to your own mail server to forward it")
     outcomes = Counter(lesson.learn_and_note(message) for message in attached(raw))
     if not outcomes:
         raise DataError("not learned: no message is attached; forward mail as an attachment")

@@ -1,4 +1,4 @@
-"""Which folder serves which purpose: by `imap.toml`, by the server's mark, or by the folder's name."""
+"""Find the folder for each purpose: by `imap.toml`, by the server's mark, or by the name of the folder."""
 
 from __future__ import annotations
 
