@@ -35,7 +35,7 @@ PASSED, FAILED, VOID, NOT_RUN = "passed", "failed", "void", "not run"
 SHOWN = 60  # last lines of a log on the page
 EVERYTHING, BUT_PAGES = (".",), (".", ":!*.md", ":!man", ":!bench/records")
 # What makes or checks pages measures nothing, and what measures time no accuracy.
-PAGES = "docs budget.toml .ci *.js bench/verify.py bench/figures.py tests/**/test_*.py".split()
+PAGES = "docs budget.toml .ci *.js bench/verify.py bench/*ures.py tests/**/test_*.py".split()
 TIMING = "tests/debian bench/beside.py bench/clock.py bench/cluster.py bench/serve.py bench/speed.py".split()
 BY_TIMING = (*BUT_PAGES, *(f":!{name}" for name in PAGES))
 BY_TESTS = (*BY_TIMING, *(f":!{name}" for name in TIMING))
