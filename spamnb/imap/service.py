@@ -96,7 +96,7 @@ def unit() -> str:
     """Return the text of the systemd unit, with the program path, folders and environment of this user."""
     text = Path(__file__).with_name(UNIT).read_text(encoding="utf-8")
     lines = [
-        f"ExecStart={quoted(program())} imap watch",
+        f"ExecStart={quoted(program().replace('$', '$$'))} imap watch",
         *(f"Environment={quoted(f'{name}={value}')}" for name, value in variables().items()),
     ]
     text = text.replace("ExecStart=spamnb imap watch", "\n".join(lines))

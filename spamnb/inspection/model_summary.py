@@ -25,7 +25,6 @@ from spamnb.store.stored_model import StoredModel
 
 LOPSIDED = 20  # labels are out of balance if one has so many times as much mail as another
 STALE = 180  # days without learning after which a model is reported as old
-DOUBTFUL = 0.05  # share of learned mail that a model may judge wrong or unsure, as if not learned
 INFINITE = 99.0  # nats, instead of an infinite weight
 
 
