@@ -18,11 +18,11 @@ import argparse
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -245,7 +245,9 @@ class Measured:
         seen = blake2b(trial.encode() + marks.tobytes())
         path = Path(self.known, seen.hexdigest()[:20])
         if not path.exists():
-            path.write_text(json.dumps(measure()))
+            new = path.with_suffix(f".{os.getpid()}")
+            new.write_text(json.dumps(measure()))
+            new.replace(path)  # at once, as other processes look for it
         return json.loads(path.read_text())
 
 
@@ -262,7 +264,6 @@ def changed_copy(folder: str, rule: str) -> str:
     """Copy the package without a rule, by changing the source; compile the core if that is changed."""
     change: Change | None = CHANGES[rule]
     target = Path(folder, "package")
-    shutil.rmtree(target, ignore_errors=True)
     target.mkdir()
     subprocess.run(["cp", "-a", ROOT / "spamnb", ROOT / "hatch_build.py", target], check=True)
     while change:
@@ -332,9 +333,17 @@ def run(chosen: argparse.Namespace, folder: str) -> None:
     print(f"| {PLAIN} | {' | '.join(plain)} | | |", flush=True)
     for rule, found in first:
         print(row(rule, found, before), flush=True)
-    for rule in [rule for rule in CHANGES if chosen.only in rule]:
-        for _, found in child(chosen, changed_copy(folder, rule), [rule]):
+    changed = [rule for rule in CHANGES if chosen.only in rule]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for rule, found in pool.map(lambda rule: without(chosen, folder, rule), changed):
             print(row(rule, found, before), flush=True)
+
+
+def without(chosen: argparse.Namespace, folder: str, rule: str) -> tuple[str, dict[str, Any]]:
+    """Return a rule, and the results of a changed copy of the package that does without it."""
+    with tempfile.TemporaryDirectory(dir=folder) as copy:
+        [found] = child(chosen, changed_copy(copy, rule), [rule])
+    return rule, found[1]
 
 
 def child(chosen: argparse.Namespace, package: str, rules: list[str]) -> Any:
