@@ -12,6 +12,7 @@ from helpers.homes import CLOSED, NOBODY, OPEN
 # A control group for all of it, which is gone afterwards.
 OUTER = """
 groups=$(findmnt -n -o TARGET -t cgroup2 | head -1)
+[ "$groups" ] || { echo 'no cgroup2 is mounted' >&2; exit 1; }
 own="$groups$(sed -n 's/^0:://p' /proc/self/cgroup)/spamnb-$$"
 mkdir "$own"
 (echo 0 > "$own/cgroup.procs"; exec unshare --mount --pid --ipc --cgroup --fork --kill-child --mount-proc \\

@@ -92,6 +92,17 @@ def become_others() -> None:
         run(*rights, "true")
 
 
+def start_as_another_user() -> None:
+    from helpers.homes import WITH_OPEN_PYTHON
+    from helpers.logged_in import AS_THE_USER
+    from helpers.paths import ROOT
+
+    try:
+        run(*WITH_OPEN_PYTHON, *AS_THE_USER, sys.executable, "-c", "import spamnb.core.native")
+    except subprocess.CalledProcessError as error:
+        raise RuntimeError(f"other users cannot read {ROOT}: {error.stderr}") from error
+
+
 def log_in() -> None:
     from helpers.logged_in import AS_THE_USER, LOGGED_IN
 
@@ -135,6 +146,7 @@ STARTS: dict[str, str | Callable[[], None]] = {
     "sa-learn": "sa-learn --version",
     "setpriv": become_others,
     "spamc": "spamc -V",
+    "spamnb as another user": start_as_another_user,
     "strace": f"strace -o {os.devnull} true",
     "systemd --user": log_in,
     "systemd-analyze": "systemd-analyze --version",

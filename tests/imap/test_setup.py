@@ -184,7 +184,7 @@ def put_and_wait(server, raw):
     until(lambda: places(server).get(digest(raw)) == "Junk")
 
 
-@needs("dovecot", "systemd --user")
+@needs("dovecot", "systemd --user", "spamnb as another user")
 def test_the_service_runs(dovecot, spamnb):
     """Under all limits of its unit, by a real systemd of an ordinary user, from `install` to the end."""
     with tempfile.TemporaryDirectory(prefix="spamnb-", dir="/srv") as folder:  # its /tmp is another one

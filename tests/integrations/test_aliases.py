@@ -7,10 +7,11 @@ import pytest
 from helpers.forwards import REFUSED, forward
 from helpers.homes import NOBODY, WITH_OPEN_PYTHON, hand_over
 from helpers.postfixes import SMTP, Postfix, as_on_the_wire, needs_postfix
+from helpers.programs import needs
 from helpers.recipes import recipe
 from helpers.samples import spam
 
-pytestmark = needs_postfix
+pytestmark = [*needs_postfix, needs("spamnb as another user")]
 HEADING = "Learn by forwarding"
 LOCAL = "local unix - n n - - local\n"
 DOMAIN = "mx.example.org"

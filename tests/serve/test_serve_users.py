@@ -188,7 +188,7 @@ print(Lesson(sys.argv[1], b"Subject: x\\n\\ny\\n", "spam", owner=owner).run(Log(
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
-@needs("mounts")
+@needs("mounts", "spamnb as another user")
 def test_root_opens_no_model_that_the_user_may_not(spamnb, own):
     """Even where the user's folder becomes a link in the moment after it was looked at."""
     with tempfile.TemporaryDirectory(prefix="spamnb-") as folder:

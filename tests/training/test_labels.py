@@ -110,6 +110,3 @@ def test_a_model_of_spam_alone_is_unsure_of_everything(spamnb, own, mail, option
         assert (output["verdict"], output["score"], output["probability"]) == ("unsure", 0, 0.5)
     several = spamnb("classify", "--model", own, *options, mail.ham, mail.spam).succeeds().lines
     assert {line.split("\t")[0] for line in several} == {"unsure"}
-
-
-# One label to six: the same properties
