@@ -24,6 +24,7 @@ import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -80,7 +81,10 @@ class ReadMessage:
 
     def without(self, dropped: Any) -> ReadMessage:
         """Return the message without some tokens, given by their sorted fingerprints."""
-        return ReadMessage(self.tokens[~np.isin(self.tokens[:, 0], dropped)], self.pairs, self.grams)
+        found = self.tokens[:, 0]
+        places = np.searchsorted(dropped, found)  # np.isin would sort `dropped` for each message
+        is_dropped = np.append(dropped, dropped.dtype.type(0))[places] == found
+        return ReadMessage(self.tokens[~is_dropped], self.pairs, self.grams)
 
     def features(self, is_body_counter: Any, bodies: bool) -> FeatureSet:
         tokens, pairs, grams = self.tokens, self.pairs, self.grams
@@ -307,13 +311,12 @@ def main() -> None:
     options.add_argument("--most", type=int, default=150, help="spam attacked")
     options.add_argument("--only", default="", help="rules whose name contains this")
     options.add_argument("--laid-out", help=argparse.SUPPRESS)
-    options.add_argument("--rule", action="append", help=argparse.SUPPRESS)
+    options.add_argument("--rule", help=argparse.SUPPRESS)
     chosen = options.parse_args()
     if chosen.rule:
         bodies = [text.partition("=")[0] for text in chosen.bodies]
         measured = Measured(sources(chosen), bodies, chosen.laid_out)
-        for rule in chosen.rule:
-            print(json.dumps([rule, measured.figures(rule)]), flush=True)
+        print(json.dumps(measured.figures(chosen.rule)))
         return
     with tempfile.TemporaryDirectory() as folder:
         chosen.laid_out = os.path.join(folder, "mail")
@@ -323,41 +326,29 @@ def main() -> None:
 
 
 def run(chosen: argparse.Namespace, folder: str) -> None:
-    wanted = [rule for rule in TOKENS if chosen.only in rule]
-    first = child(chosen, str(ROOT), [PLAIN, *wanted])
-    _, before = next(first)
+    rules = [rule for rule in (*TOKENS, *CHANGES) if chosen.only in rule]
+    before = without(chosen, folder, PLAIN)
     names = corpora_of(before)
     plain = [f"{np.mean(before[name]):.4f}" for name in names]
     concerned = f"% of {' / '.join(before['concerned'])}"
     print(f"| without | {' | '.join(names)} | {concerned} | attacks |\n" + "|---" * (len(names) + 3) + "|")
     print(f"| {PLAIN} | {' | '.join(plain)} | | |", flush=True)
-    for rule, found in first:
-        print(row(rule, found, before), flush=True)
-    changed = [rule for rule in CHANGES if chosen.only in rule]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for rule, found in pool.map(lambda rule: without(chosen, folder, rule), changed):
+        for rule, found in zip(rules, pool.map(partial(without, chosen, folder), rules), strict=True):
             print(row(rule, found, before), flush=True)
 
 
-def without(chosen: argparse.Namespace, folder: str, rule: str) -> tuple[str, dict[str, Any]]:
-    """Return a rule, and the results of a changed copy of the package that does without it."""
+def without(chosen: argparse.Namespace, folder: str, rule: str) -> dict[str, Any]:
+    """Return the results without a rule, measured by another process; it may use a changed package."""
     with tempfile.TemporaryDirectory(dir=folder) as copy:
-        [found] = child(chosen, changed_copy(copy, rule), [rule])
-    return rule, found[1]
-
-
-def child(chosen: argparse.Namespace, package: str, rules: list[str]) -> Any:
-    """Run this program in another process, with a changed package; yield the figures of each rule."""
-    arguments = [f"--rule={rule}" for rule in rules] + [f"--laid-out={chosen.laid_out}"]
-    arguments += [f"--corpus={text}" for text in chosen.corpus]
-    arguments += [f"--bodies={text}" for text in chosen.bodies]
-    environment = {**os.environ, "PYTHONPATH": package}
-    command = [sys.executable, __file__, *arguments]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
-        for line in process.stdout or ():
-            yield json.loads(line)
-    if process.returncode:
-        raise SystemExit(process.returncode)
+        package = changed_copy(copy, rule) if rule in CHANGES else str(ROOT)
+        arguments = [f"--rule={rule}", f"--laid-out={chosen.laid_out}"]
+        arguments += [f"--corpus={text}" for text in chosen.corpus]
+        arguments += [f"--bodies={text}" for text in chosen.bodies]
+        environment = {**os.environ, "PYTHONPATH": package}
+        command = [sys.executable, __file__, *arguments]
+        found: dict[str, Any] = json.loads(subprocess.check_output(command, env=environment))
+    return found
 
 
 def sources(chosen: argparse.Namespace) -> dict[str, dict[str, list[str]]]:

@@ -41,7 +41,7 @@ BY_TIMING = (*BUT_PAGES, *(f":!{name}" for name in PAGES))
 BY_TESTS = (*BY_TIMING, *(f":!{name}" for name in TIMING))
 BY_BENCH = (*BY_TESTS, ":!tests")
 # All that `make ablation` measures, which takes an hour.
-JUDGING = "core bayes evaluation mailboxes reading store training workers model.py in_memory.py".split()
+JUDGING = "core bayes evaluation mailboxes reading store training workers model.py".split()
 ABLATION = "ablation.py trial.py rules.py attacks.py corpora.py".split()
 BY_ABLATION = (*(f"spamnb/{name}" for name in JUDGING), *(f"bench/{name}" for name in ABLATION))
 # Options of the outer make are not meant for the makes of the steps.
