@@ -20,16 +20,21 @@ def file_table(stored: StoredModel) -> CountTable:
 
 
 def load_into_memory(
-    model: Model, table_of: Callable[[StoredModel], CountTable | None] = file_table
+    model: Model,
+    table_of: Callable[[StoredModel], CountTable | None] = file_table,
+    for_many: bool = True,
 ) -> Model:
-    """Load the counts of a model and its base; where `table_of` returns None, use those on disk."""
+    """Load the counts of a model and its base; where `table_of` returns None, use those on disk.
+
+    If `for_many` messages, also compute the weights of all grams, in 10 ms: this saves 0.1 ms a message.
+    """
     try:
         tables = [table_of(stored) for stored in model.layers]
         layers = [_with_journal(*layer) for layer in zip(model.layers, tables, strict=True)]
-        model.judge_by(layers, are_in_memory=None not in tables)
+        model.judge_by(layers, for_many and None not in tables)
     except SpamnbError as error:
         model.lose_base(error)
-        return load_into_memory(model, table_of)
+        return load_into_memory(model, table_of, for_many)
     return model
 
 

@@ -38,10 +38,11 @@ class UserModels:
             return None
         if name:
             path = os.path.join(os.path.dirname(path), name)
-        found = os.path.realpath(path)
-        if not self._is_own(user, found):
-            raise ModelError(path, f"a link leads out of the user's folder, to {found}")
         try:
+            os.lstat(path)  # takes a tenth of the time of what follows, and most users have no lists
+            found = os.path.realpath(path)
+            if not self._is_own(user, found):
+                raise ModelError(path, f"a link leads out of the user's folder, to {found}")
             if not stat.S_ISREG(os.lstat(found).st_mode):
                 raise ModelError(path, "is not a regular file")
         except (FileNotFoundError, NotADirectoryError):

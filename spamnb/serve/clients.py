@@ -81,9 +81,13 @@ class Clients:
             client.close()
             connection.hold(0)
 
+    @property
+    def are_full(self) -> bool:
+        return len(self.tasks) >= self.options.max_connections
+
     async def make_room(self) -> None:
         """Wait until one more client can be accepted; a slow client may be dropped to make room."""
-        while len(self.tasks) >= self.options.max_connections:
+        while self.are_full:
             await asyncio.sleep(PAUSE)
             if self.drop_slowest():
                 return

@@ -68,7 +68,7 @@ class Judge:
         says_why = self.current_configuration()["reasons"]
         with_evidence = with_evidence or says_why
         own = self._by_own_model(message, user, with_evidence)
-        judged = own or self._by(self.shared, message, with_evidence)
+        judged = own or self._by(self.shared, self.shared.current(), message, with_evidence)
         self._decide_by_sender(judged, user, judged.model.stored if is_taken else None)
         if says_why and judged.score:
             about = judged.features, judged.score, judged.verdict
@@ -81,9 +81,10 @@ class Judge:
     def _by_own_model(self, message: Message, user: str, with_evidence: bool) -> Judged | None:
         """Judge a message with the user's own model; return None if the shared model must judge instead."""
         try:
-            model = self._own_model(user)
-            is_judge = model is not None and not self._is_young(model)
-            judged = self._by(model, message, with_evidence) if model and is_judge else None
+            own, judged = self._own_model(user), None
+            # A model with little mail leaves judging to its base, the shared model.
+            if own and (model := own.current()).stored in model.layers:
+                judged = self._by(own, model, message, with_evidence)
             self.reported.pop(user, None)
             return judged
         except SpamnbError as error:
@@ -130,13 +131,7 @@ class Judge:
         except SpamnbError:
             return self.user_models.path(user) if self.user_models else None
 
-    def _is_young(self, kept: ReloadingModel) -> bool:
-        """Return whether a model has so little mail that its base, the shared model, judges alone."""
-        model = kept.current()
-        return model.stored not in model.layers
-
-    def _by(self, kept: ReloadingModel, message: Message, with_evidence: bool) -> Judged:
-        model = kept.current()
+    def _by(self, kept: ReloadingModel, model: Model, message: Message, with_evidence: bool) -> Judged:
         features = model.features(message, self.reused)
         try:
             score = model.score(features) if with_evidence else None

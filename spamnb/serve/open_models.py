@@ -106,7 +106,9 @@ class SharedModel(ReloadingModel):
         return self.tables.get(stored.generation)
 
     def _open(self) -> Model:
-        model = load_into_memory(Model.open(self.path), self._read_table)
+        model = Model.open(self.path)
+        is_new = model.stored.generation not in self.tables  # else another lesson is in its journal
+        load_into_memory(model, self._read_table, for_many=is_new)
         used = [stored.generation for stored in (model.stored, model.base) if stored]
         self.tables = {generation: table for generation, table in self.tables.items() if generation in used}
         return model
@@ -144,7 +146,9 @@ class UserModel(ReloadingModel):
             raise ModelError(self.path, "is too large for a server, because it judges with event=bernoulli")
         beneath = self.opened_on = self._base_for(stored)
         model = Model(stored, base=base_of(stored, beneath.stored) if beneath else None)
-        return load_into_memory(model, lambda of: None if of is stored else self.shared.table_of(of))
+        return load_into_memory(
+            model, lambda of: None if of is stored else self.shared.table_of(of), for_many=False
+        )
 
     def check_sizes(self) -> Stamp:
         """Return inode, time and size of model file and journal; raise ModelError if a file is too large."""

@@ -9,6 +9,7 @@ import os
 import resource
 import signal
 import socket
+from contextlib import suppress
 
 from spamnb.errors import SpamnbError, UsageError
 from spamnb.serve import sockets
@@ -109,8 +110,9 @@ class Server:
         for listener in self.created:
             sockets.remove(listener)
         for listener, handler in doors:
-            while self._accept(listener, handler):  # accept waiting clients before closing
-                pass
+            with suppress(OSError):
+                while True:  # accept waiting clients before closing
+                    self._accept(listener, handler)
             listener.close()
         await self.clients.stop()
 
@@ -126,18 +128,19 @@ class Server:
 
     async def _accept_all(self, listener: socket.socket, handler: Handler) -> None:
         while True:
-            await readable(listener)
-            await self.clients.make_room()
-            if not self._accept(listener, handler):
+            try:
+                if self.clients.are_full:
+                    await readable(listener)
+                    await self.clients.make_room()
+                self._accept(listener, handler)
+                await asyncio.sleep(0)  # the clients already here have their turn
+            except BlockingIOError:
+                await readable(listener)
+            except OSError as error:
+                if error.errno in OUT_OF_HANDLES:
+                    self.clients.drop_slowest()
                 await asyncio.sleep(FIRST_BYTES_WAIT)
 
-    def _accept(self, listener: socket.socket, handler: Handler) -> bool:
-        """Accept a client; return False if none is waiting, or if too many files are open."""
-        try:
-            client, _ = listener.accept()
-        except OSError as error:
-            if error.errno in OUT_OF_HANDLES:
-                self.clients.drop_slowest()
-            return False
+    def _accept(self, listener: socket.socket, handler: Handler) -> None:
+        client, _ = listener.accept()
         self.clients.start(client, handler)
-        return True
