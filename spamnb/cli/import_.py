@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from functools import partial
-
 import click
 
 from spamnb.cli.render.notices import model_location
 from spamnb.cli.render.terminal import show, table
 from spamnb.cli.shared.options import Command, model_option, path_type
 from spamnb.cli.shared.outputs import check_replaceable
-from spamnb.errors import DataError, NoInput
+from spamnb.errors import NoInput
 from spamnb.files import STDIN, announce_stdin, printable
-from spamnb.mailboxes.chunks import file_blocks
-from spamnb.mailboxes.streams import blocks_of, decompressed, reason_of
 
 EXAMPLES = """
 bogoutil -d ~/.bogofilter/wordlist.db | spamnb import -
-spamnb import --fresh wordlist.txt.gz
+spamnb import --fresh wordlist.txt
 """
 
 
@@ -33,25 +27,20 @@ def import_(export: str, model: str, fresh: bool) -> None:
     The counts are stored in MODEL.base, beside an empty MODEL: mail is judged with bogofilter's counts until
     spamnb has learned 500 messages of each label, and then with its own counts.
     """
-    from spamnb.exchange.bogofilter import Lines, WordList, make_base
+    from spamnb.exchange.bogofilter import WordList, make_base
 
     if fresh:
         check_replaceable(model)
-    words = WordList.read(Lines(export, blocks(export)))
+    if is_stdin := export == "-":
+        announce_stdin("an export")
+    try:
+        with open(STDIN if is_stdin else export, "rb", closefd=not is_stdin) as file:
+            words = WordList.read(export, file)
+    except OSError as error:
+        raise NoInput(f"{export}: {error.strerror}") from error
     base = make_base(model, words, fresh)
     ham, spam = words.messages
     kinds = sorted(words.carried, key=lambda kind: -words.carried[kind])
     rows = [(kind, f"{words.carried[kind]:,}", f"{words.dropped[kind]:,}") for kind in kinds]
     grid = table(None, ("tokens of", "imported", "dropped"), rows)
     show(f"bogofilter: {ham:,} ham, {spam:,} spam", grid, f"base: {printable(base)}", model_location(model))
-
-
-def blocks(path: str) -> Iterator[bytes]:
-    """Yield the blocks of a file, which may be compressed, or of standard input."""
-    if path == "-":
-        announce_stdin("an export")
-    try:
-        found = blocks_of(partial(os.read, STDIN)) if path == "-" else file_blocks(path)
-        yield from decompressed(found)
-    except OSError as error:
-        raise (NoInput if error.errno else DataError)(f"{path}: {reason_of(error)}") from error

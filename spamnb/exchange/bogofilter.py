@@ -8,9 +8,11 @@ spam, and 66 % of the ham was lost. With enough mail, the model judges without i
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
+from typing import BinaryIO
 
 from spamnb.bayes.view import View
 from spamnb.clock import today
@@ -33,7 +35,7 @@ Carry = Callable[[str, Words], Collection[str]]  # converts a token of bogofilte
 # would have too low counts: after 100 more spam 0.58 % of the ham was lost with them, 0.14 % without.
 MIN_LETTERS = 3
 MAX_COUNT = (1 << 31) - 1
-MAX_LINE = 64 << 10  # bytes
+MAX_LINE = 64 << 10  # bytes; no token of bogofilter is as long
 MESSAGES = b".MSG_COUNT"
 ABOUT_THE_FILE = (b".ENCODING", b".WORDLIST_VERSION", b".ROBX")
 EPOCH = date(1970, 1, 1)
@@ -103,35 +105,6 @@ RULES: dict[str, tuple[str, Carry]] = {
 }
 
 
-class Lines:
-    """The numbered lines of an export, so that errors can name a line."""
-
-    def __init__(self, path: str, blocks: Iterable[bytes]) -> None:
-        self.path = path
-        self.blocks = blocks
-        self.number = 0
-
-    def __iter__(self) -> Iterator[bytes]:
-        rest = b""
-        for block in self.blocks:
-            *whole, rest = (rest + block).split(b"\n")
-            for line in whole:
-                yield self._next(line)
-            if len(rest) > MAX_LINE:
-                self._next(rest)
-        if rest:
-            yield self._next(rest)
-
-    def _next(self, line: bytes) -> bytes:
-        self.number += 1
-        if len(line) > MAX_LINE:
-            raise self.error(f"this line is longer than {MAX_LINE:,} bytes")
-        return line.removesuffix(b"\r")
-
-    def error(self, why: str) -> DataError:
-        return DataError(f"{self.path}, line {self.number}: {why}")
-
-
 @dataclass
 class WordList:
     """The counts of bogofilter's word list, converted to spamnb's tokens, ready to be imported."""
@@ -142,27 +115,26 @@ class WordList:
     dropped: dict[str, int] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, lines: Lines) -> WordList:
+    def read(cls, path: str, file: BinaryIO) -> WordList:
         found, words = cls(), Settings().words()
-        for line in lines:
-            token, *numbers = line.split(b" ")
+        for number, line in enumerate(iter(partial(file.readline, MAX_LINE), b""), 1):
+            token, *numbers = line.rstrip(b"\r\n").split(b" ")
             if len(numbers) not in (2, 3) or not all(len(n) <= 20 and n.isdigit() for n in numbers):
-                raise lines.error(
-                    "this line is not from `bogoutil -d`, which writes a token, two counts and a date"
-                )
+                wanted = "`bogoutil -d`, which writes a token, two counts and a date"
+                raise DataError(f"{path}, line {number}: this line is not from {wanted}")
             spam, ham, *day = map(int, numbers)
             if token == MESSAGES:
                 found.messages = (ham, spam)
                 if max(found.messages) > MAX_COUNT:
-                    raise lines.error(f"the list has over {MAX_COUNT:,} messages, too many to import")
+                    raise DataError(f"{path}: the list has over {MAX_COUNT:,} messages, too many to import")
             elif token not in ABOUT_THE_FILE:
                 found.add(decoded(token), ham, spam, day_of(day[0]) if day else 0, words)
         if not any(found.messages):
             raise DataError(
-                f"{lines.path}: has no line .MSG_COUNT with the number of messages; export the list again"
+                f"{path}: has no line .MSG_COUNT with the number of messages; export the list again"
             )
         if not found.counts:
-            raise DataError(f"{lines.path}: none of the tokens can be imported; train on your mail instead")
+            raise DataError(f"{path}: none of the tokens can be imported; train on your mail instead")
         return found
 
     def add(self, token: str, ham: int, spam: int, day: int, words: Words) -> None:

@@ -1,11 +1,11 @@
 """What bogofilter learned becomes a base, and mail learned later counts on top of it."""
 
-import gzip
+from io import BytesIO
 
 import pytest
 from helpers.textbook import rows_of
 
-from spamnb.exchange.bogofilter import MAX_LINE, Lines, WordList
+from spamnb.exchange.bogofilter import MAX_LINE, WordList
 from spamnb.store.stored_model import StoredModel
 
 # A token, its spam, its ham, the day it was last seen.
@@ -48,8 +48,7 @@ TOKENS = """\
 
 
 def test_tokens_get_the_names_they_have_here():
-    blocks = [EXPORT[at : at + 7] for at in range(0, len(EXPORT), 7)]
-    found = WordList.read(Lines("x", blocks)).counts
+    found = WordList.read("x", BytesIO(EXPORT)).counts
     rows = [line.split() for line in TOKENS.splitlines()]
     expected = {token: [int(ham), int(spam)] for ham, spam, *tokens in rows for token in tokens}
     assert {token: counts[:2] for token, counts in found.items()} == expected
@@ -107,7 +106,7 @@ DAMAGED = {
     "no export": (b"Subject: hello\n\nworld\n", "line 1", "bogoutil -d"),
     "below zero": (LINE + b"money -1 1 20260101\n", "line 2"),
     "a count without end": (LINE + b"money " + b"9" * 5000 + b" 1 20260101\n", "line 2"),
-    "a line without end": (LINE + b"x" * (MAX_LINE + 1), "line 2", "longer than"),
+    "a line without end": (LINE + b"x" * (MAX_LINE + 1), "line 2"),
     "no messages": (LINE, "number of messages"),
     "nothing carried": (b".MSG_COUNT 1 1 20260101\nrtrn:ann 1 0 20260101\n", "none of the tokens"),
 }
@@ -120,7 +119,5 @@ def test_a_damaged_export_is_told_with_its_line(spamnb, model, name):
     spamnb("inspect", "--model", model).fails(75, "no model")
 
 
-def test_an_export_that_is_missing_or_torn(spamnb, model, tmp_path):
-    spamnb("import", tmp_path / "nosuch", "--model", model).fails(66, "nosuch", "no such file")
-    (tmp_path / "torn.gz").write_bytes(gzip.compress(EXPORT)[:-20])
-    spamnb("import", tmp_path / "torn.gz", "--model", model).fails(65, "torn.gz", "compression")
+def test_an_export_that_is_missing(spamnb, model, tmp_path):
+    spamnb("import", tmp_path / "nosuch", "--model", model).fails(66, "nosuch", "No such file")
