@@ -79,7 +79,7 @@ class Clients:
             self.report(error)
         finally:
             client.close()
-            connection.hold(0)
+            connection.clear()  # after an error, the connection may live until garbage is collected
 
     @property
     def are_full(self) -> bool:

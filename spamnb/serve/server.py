@@ -24,7 +24,7 @@ from spamnb.serve.spamd import Spamd
 from spamnb.systemd import name_process, notify
 
 OTHER_FILES = 640  # files that may be open besides connections: models, a pipe for each lesson
-GC_THRESHOLD = 100_000  # new objects until cycles are looked for; with Python's 700, that is 7 % of the time
+GC_THRESHOLD = 10_000  # new objects until cycles are looked for; with Python's 700, that is 7 % of the time
 OUT_OF_HANDLES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
