@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 MEGABYTE = 1 << 20
 TICK = os.sysconf("SC_CLK_TCK")
 SAMPLE_EVERY = 0.005  # seconds
-# Of the bare interpreter's start. A virtual machine alone, whose processor flips between two speeds, had 0.55;
-# this changes all programs of a race alike. With other work going on, the spread was above 1.
+# Of the starts of Python. A virtual machine alone, whose processor flips between two speeds, has 0.55, which
+# changes all programs of a race alike. With other work going on, the spread was above 1.
 NOISY_SPREAD = 0.75
 NOISY_OTHERS = 0.10  # cores that others kept busy
 BARE = Command([sys.executable, "-c", "pass"])
