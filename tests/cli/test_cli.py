@@ -11,6 +11,7 @@ import click
 import pytest
 
 from spamnb.cli import main
+from spamnb.store.stored_model import StoredModel
 
 COMMANDS = ["train", "classify", "evaluate", "inspect", "check", "import"]
 # Frozen: scripts and mail recipes depend on them.
@@ -84,9 +85,8 @@ def test_ham_loss_sets_the_cutoffs(spamnb, mail, own):
     spamnb("train", "--model", own, "--ham-loss", "20%", mail.ham, mail.spam).succeeds()
     loose = spamnb("inspect", "--json", "--model", own).json
     assert loose["ham_loss"] == 0.2
-    spamnb(
-        "train", "--model", own, "--ham-loss", "0.1", mail.ham, mail.spam
-    ).succeeds()  # the same mail again
+    # The same mail again.
+    spamnb("train", "--model", own, "--ham-loss", "0.1", mail.ham, mail.spam).succeeds()
     strict = spamnb("inspect", "--json", "--model", own).json
     assert strict["ham_loss"] == 0.001
     assert strict["cutoffs"][1] >= loose["cutoffs"][1]
@@ -109,9 +109,10 @@ def test_train_reports(spamnb, mail, own):
 
 
 def test_fresh_replaces_a_damaged_model(spamnb, mail, own):
-    os.truncate(own, 100)
-    spamnb("train", "--model", own, mail.ham, mail.spam).fails(65, own, "--fresh")
-    assert os.path.getsize(own) == 100
+    os.truncate(own, size := os.path.getsize(own) - 1)
+    for command in (["train", mail.ham, mail.spam], ["train", "--spam", "-"], ["classify"], ["inspect"]):
+        spamnb(*command, "--model", own, stdin=b"Subject: x\n\nx\n").fails(65, own, "cut short", "--fresh")
+    assert os.path.getsize(own) == size
     spamnb("train", "--fresh", "--ham-loss", "1%", "--model", own, mail.ham, mail.spam).succeeds()
     assert Path(own).read_bytes() == Path(spamnb.model).read_bytes()
 
@@ -149,19 +150,6 @@ def test_an_empty_message_is_not_learned(spamnb, own, nothing, extra):
     assert not os.path.exists(own + ".journal")
 
 
-def test_one_message_on_standard_input(spamnb, own):
-    raw = b"Subject: plugh\n\nxyzzy\n"
-    learn = ("train", "--model", own)
-    assert spamnb(*learn, "--spam", "-", stdin=raw).succeeds().lines == ["spam: 1 learned"]
-    assert spamnb(*learn, "--spam", "-", stdin=raw).succeeds().lines == ["spam: 1 already learned"]
-    assert spamnb(*learn, "--ham", "-", stdin=raw).succeeds().lines == [
-        "ham: 1 moved here from another label"
-    ]
-    assert spamnb("classify", "--json", "--model", own, stdin=raw).json["score"] < 0
-    spamnb("forget", "--model", own, "-", stdin=raw).succeeds()
-    assert spamnb("classify", "--model", own, stdin=raw).lines == spamnb("classify", stdin=raw).lines
-
-
 def test_the_first_message_makes_the_model(spamnb, mail, tmp_path):
     model = tmp_path / "deep" / "down" / "model"
     assert spamnb("train", "--spam", "-", "--model", model, stdin=mail.messages["spam"]).succeeds()
@@ -170,18 +158,10 @@ def test_the_first_message_makes_the_model(spamnb, mail, tmp_path):
     assert stat.S_IMODE(model.parent.stat().st_mode) == 0o700
 
 
-def test_a_new_label_by_standard_input_joins_the_model(spamnb, mail, own):
-    """By the journal it cannot; what is acknowledged must not make the model unreadable."""
-    raw = b"Subject: plugh\n\nxyzzy\n"
-    learned = spamnb("train", "--label", "work=-", "--model", own, stdin=raw).succeeds()
-    assert learned.lines[0] == "work: 1 learned"
-    known = spamnb("inspect", "--json", "--model", own).succeeds().json
-    assert (known["labels"], known["messages"]) == (["ham", "spam", "work"], [14, 14, 1])
-    # From now on it can.
-    learned = spamnb("train", "--label", "work=-", "--model", own, stdin=mail.messages["work"]).succeeds()
-    assert learned.lines == ["work: 1 learned"]
-    assert os.path.exists(own + ".journal")
-    assert spamnb("classify", "--model", own, stdin=mail.messages["spam"]).succeeds()
+def test_a_base_is_given_and_taken_away(spamnb, mail, tmp_path):
+    for base in (spamnb.model, "none"):
+        spamnb("train", "--base", base, "--model", tmp_path / "model", mail.ham, mail.spam).succeeds()
+        assert ("base" in StoredModel.open(str(tmp_path / "model")).head) == (base != "none")
 
 
 def test_what_cannot_be_read_is_counted_and_told(spamnb, mail, tmp_path, own):
@@ -263,16 +243,11 @@ def test_labels_without_spam(spamnb, mail, tmp_path):
     model = tmp_path / "model"
     labels = ["--label", f"a={mail.ham}", "--label", f"b={mail.spam}", "--label", f"c={mail.work}"]
     spamnb("train", "--model", model, *labels).succeeds()
-    lines = (
-        spamnb("classify", "--model", model, f"{mail.ham}/03", f"{mail.spam}/03", f"{mail.work}/03")
-        .succeeds()
-        .lines
-    )
+    files = [f"{folder}/03" for folder in (mail.ham, mail.spam, mail.work)]
+    lines = spamnb("classify", "--model", model, *files).succeeds().lines
     assert [line.split("\t")[0] for line in lines] == ["a", "b", "c"]
-    assert spamnb("classify", "-p", "--model", model, stdin=mail.messages["work"]).out.startswith(
-        b"X-Spamnb: c;"
-    )
-    assert "ham" not in spamnb(
-        "inspect", "--model", model, f"{mail.work}/03"
-    ).succeeds().out.decode().replace(mail.ham, "")
+    passed = spamnb("classify", "-p", "--model", model, stdin=mail.messages["work"]).out
+    assert passed.startswith(b"X-Spamnb: c;")
+    shown = spamnb("inspect", "--model", model, files[2]).succeeds().out.decode()
+    assert "ham" not in shown.replace(mail.ham, "")
     assert spamnb("evaluate", "--json", "--folds", "2", *labels).succeeds().json["accuracy"] > 0.9

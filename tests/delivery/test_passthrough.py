@@ -130,15 +130,6 @@ def test_of_a_file_with_an_envelope(spamnb, mail, tmp_path):
     check(raw, spamnb("classify", "-p", path).succeeds().out)
 
 
-def test_a_label_of_other_letters_stays_one_header_line(spamnb, mail, tmp_path):
-    model = str(tmp_path / "model")
-    labels = ("--label", f"café; x={mail.ham}", "--label", f"b={mail.work}", "--label", f"c={mail.spam}")
-    spamnb("train", "--jobs", "1", "--model", model, *labels).succeeds()
-    out = spamnb("classify", "-p", "--model", model, stdin=mail.messages["ham"]).succeeds().out
-    assert out.endswith(b"\n" + mail.messages["ham"])
-    assert out.partition(b"\n")[0].isascii()
-
-
 NOT_ONE_MESSAGE = {
     # Its bytes are no message, and a message out of it would not be its bytes.
     "message.gz": (gzip.compress(b"Subject: x\n\nbody\n"), 64, "unpack"),

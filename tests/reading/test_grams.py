@@ -1,14 +1,12 @@
 """Grams: runs of four bytes of what a reader sees, each in the counters of its part."""
 
 import pytest
-from helpers.samples import ENOUGH, spam
-from helpers.tables import grams_of
+from helpers.samples import spam
 
 from spamnb.core.native import BODY, HEAD, Tokenizer, counter_of, read
 from spamnb.inspection.explanation import explain
 from spamnb.model import Model
 from spamnb.reading.settings import Settings
-from spamnb.store.stored_model import StoredModel
 
 
 def counters(text, part):
@@ -30,19 +28,6 @@ def test_the_head_as_it_stands_and_the_text_as_words():
     assert grams(TEXT, grams=False) == set()
     no_evidence = b"Delivered-To: you\nX-Spam-Status: Yes, 99\nX-UID: 17\nReceived: from a\n"
     assert grams(no_evidence + TEXT) == grams(TEXT)
-
-
-def test_what_is_forgotten_leaves_nothing(spamnb, mail, tmp_path):
-    path = str(tmp_path / "model")
-    spamnb("train", "--model", path, mail.ham, mail.spam).succeeds()
-    table = grams_of(StoredModel.open(path))
-    assert max(map(max, table.values())) == ENOUGH
-    spamnb("train", "--model", path, "--ham", mail.work).succeeds()
-    assert grams_of(StoredModel.open(path)) != table
-    spamnb("forget", "--model", path, mail.work).succeeds()
-    assert grams_of(StoredModel.open(path)) == table
-    spamnb("forget", "--model", path, mail.ham, mail.spam).succeeds()
-    assert grams_of(StoredModel.open(path)) == {}
 
 
 def test_inspect_shows_the_stretches_they_cover_and_what_they_add(spamnb):

@@ -150,17 +150,8 @@ def test_a_message_for_one_is_judged_by_the_model_of_the_recipient(spamnb, mail,
     """Of the address, or of the name in it; for several, by the shared one."""
     for user in ("bob", "ann@example.org"):
         (tmp_path / user).mkdir()
-        spamnb(
-            "train",
-            "--jobs",
-            "1",
-            "--model",
-            tmp_path / user / "model.msgpack",
-            "--ham",
-            mail.spam,
-            "--spam",
-            mail.ham,
-        )
+        swapped = ("--ham", mail.spam, "--spam", mail.ham)
+        spamnb("train", "--jobs", "1", "--model", tmp_path / user / "model.msgpack", *swapped)
     server = Server(spamnb.model, user_models=str(tmp_path))
 
     def judged(*recipients):

@@ -103,10 +103,10 @@ def test_a_foreign_file_is_refused_and_left_alone(tmp_path, what):
     assert sorted(os.listdir(tmp_path)) == ["mail", "model"]
 
 
-def train_money(path, **options):
+def train_money(path):
     mail = Path(path).parent / "mail"
     mail.write_bytes(MONEY)
-    return training.train(path, {"spam": [str(mail)]}, pool=LocalPool(1), **options)
+    return training.train(path, {"spam": [str(mail)]}, pool=LocalPool(1))
 
 
 @pytest.mark.parametrize("version", [VERSION - 1, VERSION + 1])
@@ -120,18 +120,6 @@ def test_another_version_says_what_to_do_and_is_left_alone(spamnb, tmp_path, sou
     for command in (["classify", "-p"], ["train", "--spam", "-"]):
         spamnb(*command, "--model", path, stdin=MONEY).fails(65, said)
     assert Path(path).read_bytes() == content
-
-
-def test_a_model_cut_short_is_left_alone_and_replaced_when_asked(spamnb, tmp_path, sound):
-    content = sound[:-1]
-    path = put(tmp_path, content)
-    with pytest.raises(ModelError, match="--fresh"):
-        train_money(path)
-    for command in (["classify"], ["train", "--spam", "-"], ["inspect"]):
-        spamnb(*command, "--model", path, stdin=MONEY).fails(65, "cut short", "--fresh")
-    assert Path(path).read_bytes() == content
-    train_money(path, fresh=True)
-    assert StoredModel.open(path).messages == [0, 1]
 
 
 # On disk

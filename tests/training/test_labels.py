@@ -1,5 +1,7 @@
 """Labels of a model: new ones are reported, emptied ones go, any number of them has the same properties."""
 
+from pathlib import Path
+
 import pytest
 from helpers.samples import work
 
@@ -11,11 +13,6 @@ from spamnb.store.stored_model import StoredModel
 def labels_of(path):
     stored = StoredModel.open(path)
     return dict(zip(stored.labels, stored.messages, strict=True))
-
-
-def content(path):
-    with open(path, "rb") as file:
-        return file.read()
 
 
 # New labels
@@ -39,6 +36,7 @@ def test_a_new_label_is_added_and_told(spamnb, own, mail):
         assert (after.classify(raw).label == "spam") == (verdict.label == "spam")
     known = spamnb("train", "--model", own, "--label", "work=-", stdin=work(2)).succeeds()
     assert known.lines == ["work: 1 learned"]
+    assert Path(own + ".journal").exists()
 
 
 # Emptied labels
@@ -97,9 +95,9 @@ def test_a_label_is_removed(spamnb, own, three, tmp_path):
     ],
 )
 def test_what_is_refused(spamnb, own, words, said):
-    before = content(own)
+    before = Path(own).read_bytes()
     spamnb("labels", "--model", own, *words.split()).fails(64, said)
-    assert content(own) == before
+    assert Path(own).read_bytes() == before
 
 
 @pytest.mark.parametrize("options", [[], ["--cutoff", "-9,-8"]])

@@ -1,20 +1,14 @@
 """Learning one message: the same counts as training in bulk, whatever is killed, torn or done at once."""
 
 import os
-import subprocess
-import sys
 import tempfile
-import time
 
 import pytest
 from helpers.generated import examples_times
 from helpers.learning import MAIL, fold, seen, train_bulk
-from helpers.waiting import PATIENCE
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.errors import Locked
-from spamnb.lock import Lock
 from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
 from spamnb.training.learn import learn
@@ -85,15 +79,6 @@ def test_a_copy_is_the_same_message(model, how):
 
 
 @pytest.mark.parametrize(
-    "other",
-    [MAIL[0].replace(b"lunch", b"Lunch"), MAIL[0] + b"x", MAIL[0].replace(b"\n\n", b"\n\nStatus: RO\n", 1)],
-)
-def test_another_message_is_not(model, other):
-    learn(model, MAIL[0], "ham")
-    assert learn(model, other, "ham") == "learned"
-
-
-@pytest.mark.parametrize(
     ("one", "other"),
     [
         (b"\nbuy now", b"\nStatus of your order\nbuy now"),
@@ -116,36 +101,3 @@ def test_no_message_can_bloat_a_model(tmp_path, model):
     raw = b"Subject: x\n" + b"X" * 50_000 + b": " + words + b"\n\nhello\n"
     assert learn(model, raw, "spam") == "learned"
     assert sum(os.path.getsize(tmp_path / name) for name in os.listdir(tmp_path)) < 10 * len(raw)
-
-
-# At once
-
-
-HOLDER = """
-import sys
-from spamnb.lock import Lock
-with Lock(sys.argv[1]):
-    print("held", flush=True)
-    sys.stdin.read()
-"""
-
-
-def holder(path):
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert process.stdout
-    assert process.stdout.readline() == b"held\n"
-    return process
-
-
-def test_the_lock_is_waited_for_and_then_given_up(model):
-    with holder(model) as process:
-        begun = time.monotonic()
-        with pytest.raises(Locked, match="another spamnb is writing"), Lock(model, patience=0.2):
-            pass
-        assert time.monotonic() - begun >= 0.2
-        assert StoredModel.open(model).messages == [0, 0]  # readers need none
-        process.stdin.close()
-        with Lock(model, patience=PATIENCE):
-            pass
