@@ -91,25 +91,11 @@ class TestSixMessages:
 
     def test_smoothing_lets_it_in_again(self, six):
         score = judge(six, "review us now", event="bernoulli", smoothing=1)
-        ham = [
-            Fraction(2, 6),
-            1 - Fraction(2, 4),
-            Fraction(3, 4),
-            1 - Fraction(2, 4),
-            Fraction(2, 4),
-            1 - Fraction(3, 4),
-            1 - Fraction(1, 4),
-        ]
-        spam = [
-            Fraction(4, 6),
-            1 - Fraction(3, 6),
-            Fraction(2, 6),
-            1 - Fraction(4, 6),
-            Fraction(4, 6),
-            1 - Fraction(4, 6),
-            1 - Fraction(2, 6),
-        ]
-        expected = [float(math.prod(ham)), float(math.prod(spam))]
+        ham = Fraction(2, 6) * (1 - Fraction(2, 4)) * Fraction(3, 4) * (1 - Fraction(2, 4)) * Fraction(2, 4)
+        ham *= (1 - Fraction(3, 4)) * (1 - Fraction(1, 4))
+        spam = Fraction(4, 6) * (1 - Fraction(3, 6)) * Fraction(2, 6) * (1 - Fraction(4, 6)) * Fraction(4, 6)
+        spam *= (1 - Fraction(4, 6)) * (1 - Fraction(2, 6))
+        expected = [float(ham), float(spam)]
         assert [math.exp(j) for j in score.joint] == pytest.approx(expected)
 
     def test_any_mail_with_account_is_spam_without_smoothing(self, six):

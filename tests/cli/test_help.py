@@ -55,15 +55,3 @@ def test_every_option_is_told_in_a_sentence():
                 assert text, (name, option.name)
                 assert text[-1] in ".…", text
                 assert len(text) <= 130, text
-
-
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        ("train --jobs x a b", "--jobs takes a whole number from 1 to 1024, not 'x'"),
-        ("history --top 1.5", "--top takes a whole number of 1 or more, not '1.5'"),
-        ("imap watch --poll 2000", "--poll takes a number from 1 to 1740, not '2000'"),
-    ],
-)
-def test_a_wrong_number_is_told_in_words(spamnb, line, why):
-    spamnb(*line.split()).fails(64, why)

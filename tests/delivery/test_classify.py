@@ -138,23 +138,6 @@ def test_views(spamnb, mail, options):
     assert 0 <= one["probability"] <= 1
 
 
-BAD_USAGE = {
-    "--settings event=foo": "event cannot be 'foo'",
-    "--settings smoothing=-1": "smoothing cannot be '-1'",
-    "--settings ngrams=2": "unknown setting 'ngrams'",
-    "--settings event=binary,prior=ham:0.5/eggs:0.5": "eggs",
-    "--cutoff 2,1": "--cutoff",
-    "--cutoff nan": "--cutoff",
-    "--jobs 0": "--jobs",
-    "-p --json": "--json",
-}
-
-
-@pytest.mark.parametrize("options", BAD_USAGE)
-def test_usage(spamnb, mail, options):
-    spamnb("classify", *options.split(" "), stdin=mail.messages["spam"]).fails(64, BAD_USAGE[options])
-
-
 def test_what_cannot_be_read_is_told_and_the_rest_judged(spamnb, mail, tmp_path):
     cut = tmp_path / "cut.xz"
     cut.write_bytes(lzma.compress(random.Random(1).randbytes(9000))[:3000])

@@ -58,21 +58,6 @@ def test_a_mistake_between_other_labels_than_spam(spamnb, mail, tmp_path):
     assert all(weight > 0 for _, weight in mistake["evidence"])
 
 
-USAGE = {
-    "": "HAM SPAM",
-    "{ham} {spam} --folds 1": "--folds",
-    "{ham} {spam} --settings speed=9": "ngrams",
-    "{ham} {spam} --settings prior=uniform": "prior needs an event",
-    "{ham} {spam} --online --model {model}": "--model and --online cannot be combined",
-}
-
-
-@pytest.mark.parametrize("line", USAGE)
-def test_usage(spamnb, mail, line):
-    arguments = line.format(ham=mail.ham, spam=mail.spam, model=spamnb.model).split()
-    spamnb("evaluate", *arguments).fails(64, *[USAGE[line]] if line else [])
-
-
 def test_too_little_mail(spamnb, mail, tmp_path):
     spamnb("evaluate", "--folds", "15", mail.ham, mail.spam).fails(65, "15 folds", "ham has 14")
     spamnb("evaluate", mail.ham, "/nosuch").fails(66, "/nosuch")

@@ -26,18 +26,12 @@ ERRORS = {
 }
 # The exit codes of sysexits.h: what cannot be opened is missing or cannot be made; reading fails half-way,
 # and so does writing to standard output; writing the model does not succeed, for which it is read again.
+CANNOT_CREATE = (73,)
 CODES = {
     "open": (66, 73, 74),
-    "read": (73, 74),
-    "pread": (73, 74),
-    "write": (73, 74),
-    "truncate": (73,),
-    "sync": (73,),
-    "rename": (73,),
-    "unlink": (73,),
-    "lock": (73,),
+    **dict.fromkeys(("read", "pread", "write"), (73, 74)),
+    **dict.fromkeys(("truncate", "sync", "rename", "unlink", "lock"), CANNOT_CREATE),
 }
-CANNOT_CREATE = (73,)
 NOTHING_DONE = ("not learned", "cannot write the model", "cannot lock")
 
 

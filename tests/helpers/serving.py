@@ -15,6 +15,10 @@ from spamnb.serve.clients import Connection
 from spamnb.serve.options import Options
 
 LOOPBACK = "127.0.0.1:0"
+SPAM = (
+    b"To: you@example.org\nDate: Mon, 15 Nov 2026 03:00:00 -0800\nSubject: cheap pills\n\n"
+    b"buy viagra now, casino bonus, CHEAP pills!!! http://casino.example/win1\n"
+)
 # With options that the command has not, such as short timeouts.
 START = """
 import json, sys

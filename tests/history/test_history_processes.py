@@ -323,19 +323,6 @@ def test_the_command(spamnb, mail, tmp_path):
     assert spamnb("history", "--since", "2099-01-01", env=env).succeeds().out == b""
 
 
-REFUSED = {
-    "history --since yesterday": "2026-11-16",
-    "history --history-folder /nosuch": "no such folder",
-    "classify --history HAM": "one message at a time",
-}
-
-
-@pytest.mark.parametrize("line", REFUSED)
-def test_refusals(spamnb, mail, line):
-    words = [mail.ham if word == "HAM" else word for word in line.split()]
-    spamnb(*words, stdin=b"Subject: x\n\n").fails(66 if "nosuch" in line else 64, REFUSED[line])
-
-
 def test_opening_it_again_drops_no_lock_that_the_process_has(folder):
     """Closing any descriptor of a file would, so none may be opened but by SQLite."""
     other = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('BEGIN IMMEDIATE')"

@@ -24,15 +24,8 @@ def test_a_day(dovecot_with, home):
     morning = {spam(99): JUNK, ham(99): "INBOX", near(1): "INBOX"}  # what is like nothing learned stays, too
     for raw in morning:
         server.append("INBOX", raw)
-    asked = [
-        "mail address",
-        "IMAP server",
-        "password come from?",
-        "password (it",
-        "Keep judged mail",
-        "Learn this",
-    ]
-    asked += ["from now on, beginning with this one?", "Judge mail in the background"]
+    asked = ["mail address", "IMAP server", "password come from?", "password (it", "Keep judged mail"]
+    asked += ["Learn this", "from now on, beginning with this one?", "Judge mail in the background"]
     typed = [server.user, HOST, "1", server.password, "y", "y", "y", "n"]
     where = (f"port={server.port}", "tls=none", "model=~/own.msgpack")
     answers = list(zip(asked, typed, strict=True))

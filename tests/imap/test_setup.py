@@ -133,18 +133,11 @@ def test_what_setup_warns_of(dovecot_with, ask):
 
 def test_setup_asks_again_for_what_does_not_work(dovecot, home, ask):
     fill(dovecot, "Archive", [ham(n) for n in range(ENOUGH)])
-    again = [
-        (PASSWORD, ""),
-        (ADDRESS, ""),
-        (PLACE, ""),
-        (PASSWORD, dovecot.password),
-        (HISTORY, "n"),
-        (LEARN, "n"),
-    ]
+    again = [(PASSWORD, ""), (ADDRESS, ""), (PLACE, ""), (PASSWORD, dovecot.password)]
     first = [(ADDRESS, dovecot.user), (PLACE, "localhost"), (WAY, "3"), ("command", "exit 3")]
     wrong = [(WAY, "1"), (PASSWORD, "guess")]
     right = [(PLACE, f"{HOST}:2"), (PLACE, HOST), ("TLS", ""), ("port", str(dovecot.port))]
-    seen = ask(dovecot, *first, *wrong, *right, *again, given=["port=1"])
+    seen = ask(dovecot, *first, *wrong, *right, *again, (HISTORY, "n"), (LEARN, "n"), given=["port=1"])
     for said in (
         "failed with exit code 3",
         "localhost:1: refuses connections",

@@ -212,21 +212,6 @@ class TestSamples:
         assert drawn.out.count(b" of 4: ") == 4
 
 
-USAGE = {
-    "a b": "one message",
-    "--html x": "--html",
-    "--json {spam}/03 --html -": "--html - and --json",
-    "--sample spam --token x": "cannot be combined",
-    "--suspects": "--suspects needs the mail that was learned",
-    "--sample eggs": "unknown label 'eggs'; the labels are: ham, spam",
-}
-
-
-@pytest.mark.parametrize("line", USAGE)
-def test_usage(spamnb, mail, line):
-    spamnb("inspect", *line.format(spam=mail.spam).split()).fails(64, USAGE[line])
-
-
 class TestBadInput:
     def test_an_empty_file(self, spamnb, tmp_path):
         path = tmp_path / "empty"

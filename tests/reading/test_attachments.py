@@ -3,9 +3,9 @@
 import base64
 import io
 import zipfile
-import zlib
 
 import pytest
+from fuzz.attached import pdf, stream
 
 from spamnb.core.native import Tokenizer, read
 from spamnb.reading.attachments.contents import MAX_MEMBERS
@@ -20,17 +20,6 @@ def mail(data, content_type="application/octet-stream"):
 def tokens(data, content_type="application/octet-stream"):
     features = Tokenizer(Settings(headers=False)).features(read(mail(data, content_type)))
     return set(features.texts.values())
-
-
-def pdf(*objects):
-    return b"%PDF-1.4\n" + b"".join(
-        b"%d 0 obj\n%b\nendobj\n" % (n, each) for n, each in enumerate(objects, 1)
-    )
-
-
-def stream(data, more=b""):
-    packed = zlib.compress(data)
-    return b"<</Length %d/Filter/FlateDecode%b>>\nstream\n%b\nendstream" % (len(packed), more, packed)
 
 
 def archive(files):

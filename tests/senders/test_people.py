@@ -153,31 +153,9 @@ def test_forged_names(known, tmp_path, value):
     assert spared(people, LOCAL + b"From: " + value.encode() + b"\n\n.") == ""
 
 
-PIECES = [
-    USUAL,
-    VERIFIED,
-    ANSWER,
-    b"Received: ",
-    b"From: ",
-    b"from ",
-    b" by ",
-    b" with ",
-    b"<",
-    b"1.me@example.org",
-]
-PIECES += [
-    b"[192.0.2.7]",
-    b"[::%x]",
-    b"\xff",
-    b"\xc3\xa9",
-    b"\0",
-    b"\r",
-    b"\n",
-    b";",
-    b"(",
-    b'"',
-    b"win@casino.example",
-]
+PIECES = [USUAL, VERIFIED, ANSWER, b"win@casino.example", b"1.me@example.org", b"[192.0.2.7]", b"[::%x]"]
+PIECES += [b"Received: ", b"From: ", b"from ", b" by ", b" with ", b"<", b";", b"(", b'"']
+PIECES += [b"\xff", b"\xc3\xa9", b"\0", b"\r", b"\n"]
 
 
 @given(st.lists(st.sampled_from(PIECES)).map(b"".join))

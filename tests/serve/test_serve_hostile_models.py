@@ -5,12 +5,8 @@ from pathlib import Path
 
 import pytest
 from helpers.reads import Watch
-from helpers.serving import request
+from helpers.serving import SPAM, request
 
-SPAM = (
-    b"To: you@example.org\nDate: Mon, 15 Nov 2026 03:00:00 -0800\nSubject: cheap pills\n\n"
-    b"buy viagra now, casino bonus, CHEAP pills!!! http://casino.example/win1\n"
-)
 HEAD = b"\x84\xa6format\xa6spamnb\xa7version\x04\xa5crc32\x00\xa4head"
 
 

@@ -12,7 +12,7 @@ import pytest
 from helpers.forged_senders import SUBMITTED
 from helpers.homes import NOBODY, WITH_OPEN_PYTHON
 from helpers.programs import needs
-from helpers.serving import LOOPBACK, post, request
+from helpers.serving import LOOPBACK, SPAM, post, request
 from helpers.waiting import PATIENCE
 
 from spamnb.errors import NoInput
@@ -20,10 +20,6 @@ from spamnb.rights import Rights
 from spamnb.serve.open_models import SharedModel, UserModel
 from spamnb.store.stored_model import StoredModel
 
-SPAM = (
-    b"To: you@example.org\nDate: Mon, 15 Nov 2026 03:00:00 -0800\nSubject: cheap pills\n\n"
-    b"buy viagra now, casino bonus, CHEAP pills!!! http://casino.example/win1\n"
-)
 HAM = b"Subject: lunch\n\nsee you at noon\n"
 DAEMON = 1  # a user of every system
 
