@@ -1,6 +1,7 @@
 """Messages to learn, and a function that reads all counts of a model that has learned them."""
 
 import os
+import shutil
 from pathlib import Path
 
 from helpers.textbook import counted, pair_rows_of, pairs_in, rows_of
@@ -78,3 +79,10 @@ def wait_for_folding(path):
     """Wait until no other process folds the journal of this model."""
     with Lock(path, patience=PATIENCE, kind=TRAINING):
         pass
+
+
+def copied(path, folder):
+    """Copy a model and its journal to a folder; return the path of the copy."""
+    for ending in ("", ".journal"):
+        shutil.copy(path + ending, folder / f"model{ending}")
+    return str(folder / "model")

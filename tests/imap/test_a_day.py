@@ -46,12 +46,8 @@ def test_a_day(dovecot_with, home):
         for text in ("moved back here: learned", "moved here: learned", "\tstays\n"):
             watching.wait_for(text)
     assert home.outcomes() == []
-    assert [home.label_of(raw) for raw in (spam(97), spam(98), near(1), ham(99))] == [
-        "ham",
-        "ham",
-        "spam",
-        None,
-    ]
+    labels = [home.label_of(raw) for raw in (spam(97), spam(98), near(1), ham(99))]
+    assert labels == ["ham", "ham", "spam", None]
     assert home("digest").succeeds().lines == ["home: 1 message listed, in a new message in your inbox"]
     assert home.outcomes() == []
     assert len(folders(server)["INBOX"]) == 5

@@ -54,17 +54,11 @@ def test_they_are_listed(spamnb, misfiled):
     model, boxes = misfiled
     lines = spamnb("inspect", "--suspects", *boxes, "--model", model).succeeds().out.decode().splitlines()
     found = sorted(line.split("\t")[:2] + line.split("\t")[3:] for line in lines)
-    expected = [
-        [
-            label,
-            other,
-            f"{box}:{EACH - MISFILED + number}",
-            f"{other}{number}@{other}.example",
-            f"{other} {number}",
-        ]
-        for label, other, box in (("ham", "spam", boxes[0]), ("spam", "ham", boxes[1]))
-        for number in range(MISFILED)
-    ]
+    expected = []
+    for label, other, box in (("ham", "spam", boxes[0]), ("spam", "ham", boxes[1])):
+        for number in range(MISFILED):
+            sender, subject = f"{other}{number}@{other}.example", f"{other} {number}"
+            expected.append([label, other, f"{box}:{EACH - MISFILED + number}", sender, subject])
     assert found == expected
 
 

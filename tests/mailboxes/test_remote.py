@@ -136,12 +136,8 @@ def test_without_fsspec(spamnb, mail):
     start = "import sys; sys.modules['fsspec'] = None; from spamnb.__main__ import main; sys.exit(main())"
     without = [sys.executable, "-c", start]
     done = spamnb.run([*without, "train", "--model", "x", "s3://bucket/ham", mail.spam])
-    done.fails(
-        64,
-        "mail at an address with :// needs a package that is missing; install it with: ",
-        "pip install",
-        "[cluster]",
-    )
+    missing = "mail at an address with :// needs a package that is missing; install it with: "
+    done.fails(64, missing, "pip install", "[cluster]")
     assert spamnb.run([*without, "classify", mail.spam]).code == 0
 
 

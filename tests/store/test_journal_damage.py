@@ -1,7 +1,6 @@
 """A damaged journal costs at most its damaged records, and says which."""
 
 import os
-import shutil
 import stat
 import tempfile
 from itertools import pairwise
@@ -9,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from helpers.forging import flip
-from helpers.learning import fold, journal_of, seen, train_bulk
+from helpers.learning import copied, fold, journal_of, seen, train_bulk
 from helpers.textbook import counted
 from helpers.tiers import LONG
 from helpers.waiting import until
@@ -76,12 +75,6 @@ def generation(start):
 def no_fold(monkeypatch):
     """The folding that is begun when something is learned after damage."""
     monkeypatch.setattr("spamnb.training.learn.fold_in_background", lambda *_: None)
-
-
-def copied(path, folder):
-    for ending in ("", ".journal"):
-        shutil.copy(path + ending, folder / f"model{ending}")
-    return str(folder / "model")
 
 
 @pytest.fixture(scope="module")
@@ -222,13 +215,8 @@ def test_every_command_goes_on_and_what_was_lost_is_learned_again(spamnb, own, m
         assert done.err.decode().startswith(f"spamnb: {said}")
         return done
 
-    for command in (
-        ["inspect", "--json"],
-        ["classify", mail.ham, mail.spam],
-        ["export"],
-        ["prune", "--dry-run"],
-    ):
-        says(spamnb(*command, "--model", own))
+    for command in ("inspect --json", f"classify {mail.ham} {mail.spam}", "export", "prune --dry-run"):
+        says(spamnb(*command.split(), "--model", own))
     assert not aside(own).exists()
     learn_again = ("train", "--spam", "-", "--model", own)
     lost = b"Subject: lesson 1\n\nnumber1 pills and casino\n"

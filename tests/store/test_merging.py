@@ -232,12 +232,8 @@ def test_learned_messages_are_read_as_they_were_written(tmp_path):
     path = saved(tmp_path / "model", CountTable(("ham", "spam")), learned)
     found = load_learned(StoredModel.open(path)).messages()
     assert repr(found) == repr([(3, 1, -inf, 3.0), (9, 1, 0.5, 1.0), (1 << 63, 0, nan, 2.0)])
-    assert [StoredModel.open(path).label_of(digest) for digest in (3, 9, 1 << 63, 4)] == [
-        "spam",
-        "spam",
-        "ham",
-        None,
-    ]
+    labels = [StoredModel.open(path).label_of(digest) for digest in (3, 9, 1 << 63, 4)]
+    assert labels == ["spam", "spam", "ham", None]
 
 
 # Disks

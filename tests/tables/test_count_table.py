@@ -201,14 +201,8 @@ def test_sums(rows):
     assert CountSum(one, other).lookup(keys) == expected.lookup(keys)
     grams = range(COUNTERS)
     assert CountSum(one, other).lookup_grams(grams) == expected.lookup_grams(grams)
-    lesson = (
-        np.array(keys, np.uint64).tobytes(),
-        np.ones(len(keys), np.uint16).tobytes(),
-        b"\n" * len(keys),
-        b"",
-        b"",
-    )
-    other.add_lesson(*lesson, [(1, -1)] * 2, 1)
+    words, times = np.array(keys, np.uint64).tobytes(), np.ones(len(keys), np.uint16).tobytes()
+    other.add_lesson(words, times, b"\n" * len(keys), b"", b"", [(1, -1)] * 2, 1)
     found = CountSum(one, other).lookup(keys)
     assert min(map(min, found.values())) == 0
     with pytest.raises(ValueError, match="same number of labels"):

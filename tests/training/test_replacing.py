@@ -2,12 +2,11 @@
 
 import contextlib
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from helpers.learning import fold, seen, train_bulk
+from helpers.learning import copied, fold, seen, train_bulk
 from helpers.textbook import counted
 from helpers.waiting import PATIENCE
 
@@ -94,12 +93,6 @@ def start(tmp_path_factory):
 @pytest.fixture
 def model(start, tmp_path):
     return copied(start, tmp_path)
-
-
-def copied(start, folder):
-    for ending in ("", ".journal"):
-        shutil.copy(start + ending, folder / f"model{ending}")
-    return str(folder / "model")
 
 
 def learn_meanwhile(path):
