@@ -246,7 +246,7 @@ class TestNoCluster:
             pass
 
     def test_the_extra_is_missing(self, monkeypatch):
-        monkeypatch.delitem(sys.modules, "spamnb.workers.cluster")
+        monkeypatch.delitem(sys.modules, "spamnb.workers.cluster", raising=False)
         monkeypatch.setitem(sys.modules, "distributed", None)
         with pytest.raises(UsageError, match=r"a package that is missing; install it with: .*\[cluster\]"):
             open_pool("tcp://127.0.0.1:1")

@@ -72,11 +72,11 @@ def marked(thunderbird, subject, marks, folder="INBOX"):
     until(lambda: thunderbird.messages(folder).get(subject) == marks, lambda: thunderbird.messages(folder))
 
 
-def junk_on_server(dovecot, subject):
-    """Wait until the server has the mark, so that new mail does not bring its older one back."""
+def junk_on_server(dovecot, subject, has="KEYWORD"):
+    """Wait until the server has the last mark, so that new mail does not bring an older one back."""
     with dovecot.imap() as imap:
         imap.select("INBOX", readonly=True)
-        until(lambda: imap.noop() and any(imap.search(None, "SUBJECT", subject, "KEYWORD", "Junk")[1]))
+        until(lambda: imap.noop() and any(imap.search(None, "SUBJECT", subject, has, "Junk")[1]))
 
 
 def learned(home, raw, label, thunderbird):
@@ -106,9 +106,11 @@ def test_the_add_on_judges_and_learns(home, dovecot, thunderbird):
     thunderbird.command("cmd_markAsJunk")
     learned(home, NEW, "spam", thunderbird)
     marked(thunderbird, "xyzzy", [True, []])
+    junk_on_server(dovecot, "xyzzy")
     assert [home.label_of(raw) for raw in (spam(50), ham(51))] == [None, None]
     thunderbird.command("cmd_markAsNotJunk")
     learned(home, NEW, "ham", thunderbird)
+    junk_on_server(dovecot, "xyzzy", "UNKEYWORD")
     thunderbird.select("meeting notes 51")
     thunderbird.command("cmd_moveMessage", "Junk")
     learned(home, ham(51), "spam", thunderbird)
