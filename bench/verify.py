@@ -38,8 +38,9 @@ EVERYTHING, BUT_PAGES = (".",), (".", ":!*.md", ":!man", ":!bench/records")
 PAGES = "docs budget.toml .ci *.js bench/verify.py bench/*ures.py tests/**/test_*.py".split()
 TIMING = "tests/debian bench/beside.py bench/clock.py bench/cluster.py bench/serve.py bench/speed.py".split()
 BY_TIMING = (*BUT_PAGES, *(f":!{name}" for name in PAGES))
+BY_SPEED = (*BY_TIMING, ":!spamnb/serve")
 BY_TESTS = (*BY_TIMING, *(f":!{name}" for name in TIMING))
-BY_BENCH = (*BY_TESTS, ":!tests")
+BY_BENCH = (*BY_TESTS, ":!tests", ":!spamnb/serve")
 # All that `make ablation` measures, which takes an hour.
 JUDGING = "core bayes evaluation mailboxes reading store training workers model.py".split()
 ABLATION = "ablation.py trial.py rules.py attacks.py corpora.py".split()
@@ -89,7 +90,7 @@ def measured(
     return Step(name, proves, minutes, needs, arguments, target, measures=True, depends=depends)
 
 
-timed = partial(measured, depends=BY_TIMING)
+timed = partial(measured, depends=BY_SPEED)
 
 
 def soaked(part: str, proves: str) -> Step:
@@ -124,7 +125,7 @@ STEPS = (
     measured("misfiled", "accuracy with mail misfiled", 15, f"--only misfiled {BESIDE}", "accuracy"),
     timed("peers", "every other filter, on the same mail", 40),
     timed("bench", "speed and memory beside bogofilter", 30, f"--all{TODAY}", needs=("bogofilter",)),
-    timed("bench-serve", "the server's speed beside spamd", 10, needs=("bogofilter", "spamc", "spamd")),
+    measured("bench-serve", "the server's speed beside spamd", 10, "", "", ("spamc", "spamd"), BY_TIMING),
     timed("bench-cluster", "a cluster beside threads", 10, "--messages 12000"),
     soaked("kills", "killed at any moment, and before each call that changes the disk, it loses nothing"),
     soaked("crowds", "many learn and judge at once, some are killed: the counts are exact"),

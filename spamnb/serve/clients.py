@@ -21,8 +21,9 @@ MAX_HELD = 4  # all clients together may hold this many messages of the largest 
 GRACE, IDLE_GRACE = 5.0, 0.5
 STOP_TIMEOUT = 45.0  # seconds for all clients to end; learning may wait 30 of them for a lock
 # Seconds before a new client has to give way to others: on a busy machine, its first bytes may be late.
-FIRST_BYTES_WAIT = 0.025
+FIRST_BYTES_WAIT = 0.015
 PAUSE = 0.001  # seconds, in which the loop reads what has arrived
+ENOUGH = 0.005  # seconds from one such pause to the next
 OVERFLOW_ID = 65534  # the user `nobody`; the kernel's default for unknown users
 
 
@@ -62,6 +63,7 @@ class Clients:
         self.tasks: set[asyncio.Task[None]] = set()
         self.waited_for: dict[Connection, None] = {}  # clients the server waits for, the longest wait first
         self.stopping = False
+        self.paused_at = 0.0  # when a full server last took time to read what had arrived
 
     def start(self, client: socket.socket, handler: Handler) -> None:
         task = asyncio.create_task(self._serve(client, handler))
@@ -87,10 +89,14 @@ class Clients:
 
     async def make_room(self) -> None:
         """Wait until one more client can be accepted; a slow client may be dropped to make room."""
+        loop = asyncio.get_running_loop()
         while self.are_full:
-            await asyncio.sleep(PAUSE)
+            if loop.time() > self.paused_at + ENOUGH:
+                await asyncio.sleep(PAUSE)
+                self.paused_at = loop.time()
             if self.drop_slowest():
                 return
+            await asyncio.sleep(PAUSE)
 
     def drop_slowest(self) -> bool:
         """Drop the client that the server waits for longest; return False if no wait is long enough."""
