@@ -21,7 +21,7 @@ MAX_HELD = 4  # all clients together may hold this many messages of the largest 
 GRACE, IDLE_GRACE = 5.0, 0.5
 STOP_TIMEOUT = 45.0  # seconds for all clients to end; learning may wait 30 of them for a lock
 # Seconds before a new client has to give way to others: on a busy machine, its first bytes may be late.
-FIRST_BYTES_WAIT = 0.015
+FIRST_BYTES_WAIT = 0.010
 PAUSE = 0.001  # seconds, in which the loop reads what has arrived
 ENOUGH = 0.005  # seconds from one such pause to the next
 OVERFLOW_ID = 65534  # the user `nobody`; the kernel's default for unknown users
