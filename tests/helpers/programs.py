@@ -155,7 +155,8 @@ STARTS: dict[str, str | Callable[[], None]] = {
     "tmux": "tmux -V",
 }
 NOT_INSTALLED = "is not installed"
-FORBIDDEN = {"mounts", "setpriv", "strace", "systemd --user"}  # in some containers, whatever is installed
+# In some containers and folders, whatever is installed.
+FORBIDDEN = {"mounts", "setpriv", "spamnb as another user", "strace", "systemd --user"}
 
 
 @cache
