@@ -25,10 +25,10 @@ from helpers.waiting import PATIENCE
 from spamnb.serve.clients import FIRST_BYTES_WAIT
 
 MEGABYTE = 1 << 20
-LIMITS: dict[str, Any] = {"max_connections": 40, "timeout": 1.0, "milter_timeout": 1.0, "max_size": MEGABYTE}
+LIMITS: dict[str, Any] = {"max_connections": 80, "timeout": 1.0, "milter_timeout": 1.0, "max_size": MEGABYTE}
 AT_ONCE = 24  # clients of this kind or that
 CLIENTS = 4  # that ask for long
-CROWD = 60  # connections of one client: more than a server takes
+CROWD = 60  # connections of one client: two such clients are more than a server takes
 PAUSE = 0.05  # seconds, on average, between two clients in the same place
 GOOD_PAUSE = 0.01
 COMMANDS = ("CHECK", "SYMBOLS", "REPORT", "PROCESS", "HEADERS", "PING")
@@ -131,7 +131,7 @@ async def resets(address: Address, chance: random.Random) -> None:
 
 
 async def crowds(address: Address, chance: random.Random) -> None:
-    """Open more connections than a worker accepts; send the beginning of a request on some of them."""
+    """Open many connections; send the beginning of a request on some of them."""
     clients = []
     try:
         for _ in range(CROWD):
