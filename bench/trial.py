@@ -274,7 +274,8 @@ def changed_copy(folder: str, rule: str) -> str:
         module = target / "spamnb" / change.module
         module.write_text(change.changed(module.read_text()))
         change = change.other
-    subprocess.run([sys.executable, "hatch_build.py"], cwd=target, check=True)
+    compiling = [sys.executable, "hatch_build.py"]
+    subprocess.run(compiling, cwd=target, check=True, stdout=subprocess.DEVNULL)  # no line between the rows
     return str(target)
 
 

@@ -31,7 +31,7 @@ def load_into_memory(
     try:
         tables = [table_of(stored) for stored in model.layers]
         layers = [_with_journal(*layer) for layer in zip(model.layers, tables, strict=True)]
-        model.judge_by(layers, for_many and None not in tables)
+        model.judge_by(layers, are_for_many=for_many and None not in tables)
     except SpamnbError as error:
         model.lose_base(error)
         return load_into_memory(model, table_of, for_many)

@@ -81,11 +81,11 @@ class Model:
         # With mail of a single label, all mail would get that label.
         self.can_judge = len(learned) > 1 and (SPAM in learned or SPAM not in self.labels)
 
-    def judge_by(self, layers: "Sequence[Counts]", are_in_memory: bool = False) -> None:
+    def judge_by(self, layers: "Sequence[Counts]", are_for_many: bool = False) -> None:
         """From now on, look up tokens in `layers`: the counts of the model, of its base, or both."""
         first, *others = layers
         self.counts = self.classifier.counts = CountSum(first, *others) if others else first
-        self.scorers = Scorers(self.classifier, self.settings, are_in_memory)
+        self.scorers = Scorers(self.classifier, self.settings, are_for_many)
 
     @classmethod
     def open(
