@@ -37,8 +37,9 @@ EVERYTHING, BUT_PAGES = (".",), (".", ":!*.md", ":!man", ":!bench/records")
 # What makes or checks pages measures nothing, and what measures time no accuracy.
 PAGES = "docs budget.toml .ci *.js bench/verify.py bench/*ures.py tests/**/test_*.py".split()
 TIMING = "tests/debian bench/beside.py bench/clock.py bench/cluster.py bench/serve.py bench/speed.py".split()
+SERVING = "spamnb/serve bench/serve.py tests/faults tests/helpers".split()
 BY_TIMING = (*BUT_PAGES, *(f":!{name}" for name in PAGES))
-BY_SPEED = (*BY_TIMING, ":!spamnb/serve")
+BY_SPEED = (*BY_TIMING, *(f":!{name}" for name in SERVING))
 BY_TESTS = (*BY_TIMING, *(f":!{name}" for name in TIMING))
 BY_BENCH = (*BY_TESTS, ":!tests", ":!spamnb/serve")
 # All that `make ablation` measures, which takes an hour.
