@@ -88,6 +88,7 @@ def cut(chance: random.Random, words: bytes) -> bytes:
 
 
 Behaviour = Callable[[Address, random.Random], Awaitable[None]]
+Kinds = tuple[Behaviour, ...]
 
 
 async def talk(address: Address, words: bytes, end: bool = False) -> None:
@@ -168,7 +169,7 @@ async def talks_nonsense(address: Address, chance: random.Random) -> None:
     await talk(address, bytes(words), end=True)
 
 
-BEHAVIOURS: tuple[Behaviour, ...] = (
+BEHAVIOURS: Kinds = (
     asks, is_slow, breaks_off, stays_half_open, resets, crowds, is_oversized, pipelines, does_not_listen,
     talks_nonsense,
 )  # fmt: skip
@@ -213,20 +214,20 @@ class Load:
         shown = (message(chance.choice(self.messages)) for _ in range(chance.randrange(1, 3)))
         return HELLO + b"".join(shown) + packet(b"Q")
 
-    def run(self, seconds: float, seed: int, most: int = sys.maxsize) -> Outcome:
+    def run(self, seconds: float, seed: int, most: int = sys.maxsize, kinds: Kinds = BEHAVIOURS) -> Outcome:
         """Run clients for some seconds, or until `most` have been started; return the results."""
         outcome = Outcome()
         with self._good_client(outcome, random.Random(seed)):
-            asyncio.run(self._all(seconds, seed, most, outcome))
+            asyncio.run(self._all(seconds, seed, most, kinds, outcome))
         return outcome
 
-    async def _all(self, seconds: float, seed: int, most: int, outcome: Outcome) -> None:
+    async def _all(self, seconds: float, seed: int, most: int, kinds: Kinds, outcome: Outcome) -> None:
         end = time.monotonic() + seconds
 
         async def one_after_the_other(place: int) -> None:
             chance = random.Random(f"{seed} {place}")
             while time.monotonic() < end and sum(outcome.clients.values()) < most:
-                behaves, address = chance.choice(BEHAVIOURS), chance.choices(self.addresses, (6, 3, 3, 1))[0]
+                behaves, address = chance.choice(kinds), chance.choices(self.addresses, (6, 3, 3, 1))[0]
                 name = behaves.__name__
                 outcome.clients[name] = outcome.clients.get(name, 0) + 1
                 with suppress(ConnectionError):  # the server may have hung up on it
@@ -267,12 +268,6 @@ class Load:
         finally:
             stop.set()
             thread.join()
-
-    def quiet_latency(self) -> float:
-        """Return the seconds that a request takes without other clients: mostly the time to judge."""
-        with self._good_client(outcome := Outcome(), random.Random(0)):
-            time.sleep(2.0)
-        return outcome.latency(0.5)
 
     def ask_often(self, requests: int) -> None:
         """Send valid requests only, by several clients at once."""
