@@ -93,6 +93,7 @@ LEAD = (
 
 def tables_of(log: str) -> Iterator[tuple[str, list[str], list[list[str]]]]:
     """Yield title, columns and rows of each Markdown table in what a program printed."""
+    log = log.replace("compiling the core\n", "")  # between the rows of `make ablation`
     heading, used = "", set()
     for block in re.findall(r"^## .*$|(?:^\|.*\n?)+", log, re.MULTILINE):
         if block.startswith("## "):

@@ -275,7 +275,7 @@ def changed_copy(folder: str, rule: str) -> str:
         module.write_text(change.changed(module.read_text()))
         change = change.other
     compiling = [sys.executable, "hatch_build.py"]
-    subprocess.run(compiling, cwd=target, check=True, stdout=subprocess.DEVNULL)  # no line between the rows
+    subprocess.run(compiling, cwd=target, check=True, stdout=subprocess.DEVNULL)
     return str(target)
 
 
