@@ -42,7 +42,7 @@ class Reader:
             imap.append("INBOX", None, None, NEW)
         self.dovecot, self.address, self.eyes = dovecot, address, Eyes(shared_browser())
         self.eyes.open(address)
-        self.eyes.find("#rcmloginuser").send_keys("bob")
+        until(lambda: self.eyes.all("#rcmloginuser"), self.eyes.text)[0].send_keys("bob")
         self.eyes.find("#rcmloginpwd").send_keys("any")
         self.eyes.click("#rcmloginsubmit")
         self.eyes.wait(lambda: self.eyes.find("#messagelist"))
